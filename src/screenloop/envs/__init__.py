@@ -1,0 +1,1 @@
+"""Environments: devices and sites that reset exactly; they know nothing of models or verdicts."""

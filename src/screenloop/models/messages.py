@@ -1,0 +1,105 @@
+"""What goes to a model and what comes back; independent of any server.
+
+Images travel as blob keys and are read and encoded by the client at the last moment.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol
+
+from screenloop.types import BlobKey, SizePx, Struct, Usage
+
+Role = Literal["system", "user", "assistant"]
+
+
+class TextPart(Struct, tag="text", tag_field="kind"):
+    """Words in a message."""
+
+    text: str
+
+
+class ImagePart(Struct, tag="image", tag_field="kind"):
+    """A picture in a message, already resized and encoded."""
+
+    key: BlobKey
+    mime: str
+    size_px: SizePx
+
+
+class Message(Struct):
+    """One turn of the conversation."""
+
+    role: Role
+    parts: tuple[TextPart | ImagePart, ...]
+
+    @property
+    def text(self) -> str:
+        """The words of the message, images left out."""
+        return "".join(p.text for p in self.parts if isinstance(p, TextPart))
+
+
+class Sampling(Struct):
+    """How replies are drawn; part of the config hash."""
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    top_k: int | None = None
+    max_tokens: int = 1024
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+
+
+class ChatRequest(Struct):
+    """One model call."""
+
+    call_id: str
+    """Stable over retries, so that a server may recognise one."""
+    session_id: str
+    """The Episode and window: servers with a prefix cache may route by it."""
+    messages: tuple[Message, ...]
+    sampling: Sampling = Sampling()
+    tools: tuple[dict[str, Any], ...] = ()
+    """OpenAI tool declarations; constant over a Run so that the prompt prefix survives."""
+
+
+class Reply(Struct):
+    """What a model answered; token facts only where the server gave them."""
+
+    text: str
+    finish_reason: str = "stop"
+    usage: Usage = Usage()
+    prompt_token_ids: tuple[int, ...] | None = None
+    token_ids: tuple[int, ...] | None = None
+    logprobs: tuple[float, ...] | None = None
+    """Of each sampled token, under the processed distribution."""
+    weights_version: str | None = None
+    took_s: float = 0.0
+    attempts: int = 1
+    """How many times the request was sent."""
+
+
+class Model(Protocol):
+    """Anything that answers a ChatRequest: a server, a script, an oracle."""
+
+    name: str
+
+    async def complete(self, request: ChatRequest, *, deadline_s: float) -> Reply:
+        """Answer one request.
+
+        Raises:
+            ModelUnavailable: the server cannot be reached or keeps refusing.
+            DeadlinePassed: no answer came within `deadline_s`.
+        """
+        ...
+
+    async def preflight(self) -> None:
+        """Prove that the model can be reached before any Episode runs.
+
+        Raises:
+            ModelUnavailable: it cannot; says what was tried and what to do.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...

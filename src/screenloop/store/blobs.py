@@ -1,0 +1,86 @@
+"""Content-addressed bytes: frames, trees and long texts live here, only their keys travel."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from typing import Protocol
+
+from screenloop.errors import InfraFault
+from screenloop.types import BlobKey
+
+
+class BlobStore(Protocol):
+    """Keeps bytes under a key made from their content."""
+
+    def put(self, data: bytes, suffix: str) -> BlobKey:
+        """Keep the bytes and return their key; the same bytes give the same key."""
+        ...
+
+    def get(self, key: BlobKey) -> bytes:
+        """Return the bytes.
+
+        Raises:
+            InfraFault: no such blob, or the store cannot be read.
+        """
+        ...
+
+
+def blob_key(data: bytes, suffix: str) -> BlobKey:
+    """Return the key that these bytes have in every store: `sha256-<hex>.<suffix>`."""
+    return f"sha256-{hashlib.sha256(data).hexdigest()}.{suffix}"
+
+
+class MemoryBlobs:
+    """Blobs in memory, for tests and benches."""
+
+    def __init__(self) -> None:
+        self._data: dict[BlobKey, bytes] = {}
+
+    def put(self, data: bytes, suffix: str) -> BlobKey:
+        """Keep the bytes and return their key."""
+        key = blob_key(data, suffix)
+        self._data[key] = data
+        return key
+
+    def get(self, key: BlobKey) -> bytes:
+        """Return the bytes."""
+        try:
+            return self._data[key]
+        except KeyError:
+            raise InfraFault(f"no blob {key} in memory") from None
+
+
+class FolderBlobs:
+    """Blobs as files, spread over 256 folders; a file appears whole or not at all."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, key: BlobKey) -> Path:
+        """Return where the blob lies."""
+        return self.root / key.removeprefix("sha256-")[:2] / key
+
+    def put(self, data: bytes, suffix: str) -> BlobKey:
+        """Keep the bytes and return their key."""
+        key = blob_key(data, suffix)
+        path = self.path(key)
+        if path.exists():
+            return key
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+                file.write(data)
+            os.replace(file.name, path)
+        except OSError as error:
+            raise InfraFault(f"cannot write blob {key} under {self.root}: {error}") from error
+        return key
+
+    def get(self, key: BlobKey) -> bytes:
+        """Return the bytes."""
+        try:
+            return self.path(key).read_bytes()
+        except OSError as error:
+            raise InfraFault(f"cannot read blob {key} under {self.root}: {error}") from error
