@@ -38,7 +38,7 @@ class ActionBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", om
     """What all Actions share: a tagged, frozen, closed JSON form."""
 
 
-class Tap(ActionBase, tag="tap"):
+class Tap(ActionBase, frozen=True, kw_only=True, tag="tap"):
     """Touch or click a point: `count` 2 is a double tap, `hold_ms` > 0 a long press."""
 
     at: Point
@@ -48,7 +48,7 @@ class Tap(ActionBase, tag="tap"):
     frame: str | None = None
 
 
-class Swipe(ActionBase, tag="swipe"):
+class Swipe(ActionBase, frozen=True, kw_only=True, tag="swipe"):
     """Move a finger along `path`; `hold_ms` before moving makes it a drag."""
 
     path: Annotated[tuple[Point, ...], Meta(min_length=2, max_length=64)]
@@ -57,7 +57,7 @@ class Swipe(ActionBase, tag="swipe"):
     frame: str | None = None
 
 
-class Scroll(ActionBase, tag="scroll"):
+class Scroll(ActionBase, frozen=True, kw_only=True, tag="scroll"):
     """Bring content from `direction` into view (content direction, not the finger's)."""
 
     direction: Direction
@@ -67,7 +67,7 @@ class Scroll(ActionBase, tag="scroll"):
     frame: str | None = None
 
 
-class Type(ActionBase, tag="type"):
+class Type(ActionBase, frozen=True, kw_only=True, tag="type"):
     """Enter text into the focused field, or into the one at `at`."""
 
     text: Annotated[str, Meta(max_length=20_000)]
@@ -79,31 +79,31 @@ class Type(ActionBase, tag="type"):
     frame: str | None = None
 
 
-class Key(ActionBase, tag="key"):
+class Key(ActionBase, frozen=True, kw_only=True, tag="key"):
     """Press one named key."""
 
     name: KeyName
 
 
-class Hotkey(ActionBase, tag="hotkey"):
+class Hotkey(ActionBase, frozen=True, kw_only=True, tag="hotkey"):
     """Press keys together, modifiers first, e.g. `["ctrl", "c"]`."""
 
     keys: Annotated[tuple[str, ...], Meta(min_length=1, max_length=5)]
 
 
-class Open(ActionBase, tag="open"):
+class Open(ActionBase, frozen=True, kw_only=True, tag="open"):
     """Bring an app to the front by its name or id (on the web: a URL)."""
 
     app: Annotated[str, Meta(min_length=1)]
 
 
-class Wait(ActionBase, tag="wait"):
+class Wait(ActionBase, frozen=True, kw_only=True, tag="wait"):
     """Let the Environment's own clock run for `seconds`."""
 
     seconds: Annotated[float, Meta(ge=0.0, le=3600.0)] = 1.0
 
 
-class Pinch(ActionBase, tag="pinch"):
+class Pinch(ActionBase, frozen=True, kw_only=True, tag="pinch"):
     """Zoom around a point: `scale` above 1 zooms in."""
 
     at: Point
@@ -111,47 +111,47 @@ class Pinch(ActionBase, tag="pinch"):
     frame: str | None = None
 
 
-class Hover(ActionBase, tag="hover"):
+class Hover(ActionBase, frozen=True, kw_only=True, tag="hover"):
     """Move the pointer without pressing."""
 
     at: Point
     frame: str | None = None
 
 
-class Bash(ActionBase, tag="bash"):
+class Bash(ActionBase, frozen=True, kw_only=True, tag="bash"):
     """Run a shell command on the device, where it has a shell."""
 
     command: Annotated[str, Meta(min_length=1)]
     timeout_s: Annotated[float, Meta(gt=0.0, le=600.0)] = 30.0
 
 
-class Tool(ActionBase, tag="tool"):
+class Tool(ActionBase, frozen=True, kw_only=True, tag="tool"):
     """Call one of the foreground app's own tools."""
 
     name: Annotated[str, Meta(min_length=1)]
     args: dict[str, Any] = {}
 
 
-class Ask(ActionBase, tag="ask"):
+class Ask(ActionBase, frozen=True, kw_only=True, tag="ask"):
     """Ask the person a question; the reply comes with the next Observation."""
 
     text: Annotated[str, Meta(min_length=1)]
 
 
-class Answer(ActionBase, tag="answer"):
+class Answer(ActionBase, frozen=True, kw_only=True, tag="answer"):
     """State the answer to the Task's question; does not end the Episode."""
 
     text: str
 
 
-class Finish(ActionBase, tag="finish"):
+class Finish(ActionBase, frozen=True, kw_only=True, tag="finish"):
     """End the Episode and claim how it went."""
 
     status: FinishStatus = "success"
     message: str = ""
 
 
-class Noop(ActionBase, tag="noop"):
+class Noop(ActionBase, frozen=True, kw_only=True, tag="noop"):
     """Do nothing; `note` is kept in the Step."""
 
     note: str = ""
@@ -163,7 +163,7 @@ Single = (
 )  # fmt: skip
 
 
-class Batch(ActionBase, tag="batch"):
+class Batch(ActionBase, frozen=True, kw_only=True, tag="batch"):
     """Several Actions decided on one Observation, executed in order until one fails."""
 
     actions: Annotated[tuple[Single, ...], Meta(min_length=1, max_length=32)]

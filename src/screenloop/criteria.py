@@ -23,7 +23,7 @@ class MatcherBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="is", omi
     """What all Matchers share: a tagged, frozen, closed JSON form."""
 
 
-class Number(MatcherBase, tag="number"):
+class Number(MatcherBase, frozen=True, kw_only=True, tag="number"):
     """A number: equal to `value` within `tol`, and inside `[min, max]` where given."""
 
     value: float | None = None
@@ -32,33 +32,33 @@ class Number(MatcherBase, tag="number"):
     max: float | None = None
 
 
-class Money(MatcherBase, tag="money"):
+class Money(MatcherBase, frozen=True, kw_only=True, tag="money"):
     """An amount in cents; answers may write it as `12.50`, `$12.5` or `1,200`."""
 
     cents: int
 
 
-class Date(MatcherBase, tag="date"):
+class Date(MatcherBase, frozen=True, kw_only=True, tag="date"):
     """A calendar day, ISO `YYYY-MM-DD`; also matches the day of a timestamp in seconds."""
 
     value: str
 
 
-class Time(MatcherBase, tag="time"):
+class Time(MatcherBase, frozen=True, kw_only=True, tag="time"):
     """A time of day `HH:MM` (24 hours), within `tol_min` minutes."""
 
     value: str
     tol_min: int = 0
 
 
-class Duration(MatcherBase, tag="duration"):
+class Duration(MatcherBase, frozen=True, kw_only=True, tag="duration"):
     """A length of time in seconds, within `tol_s`; answers may write `1 h 30 min` or `1:30:00`."""
 
     seconds: float
     tol_s: float = 0.0
 
 
-class Text(MatcherBase, tag="text"):
+class Text(MatcherBase, frozen=True, kw_only=True, tag="text"):
     """Text.
 
     `exact` compares as is; `normal` folds case, spaces and punctuation at the ends; `contains`
@@ -69,13 +69,13 @@ class Text(MatcherBase, tag="text"):
     mode: Literal["exact", "normal", "contains", "digits"] = "normal"
 
 
-class Set(MatcherBase, tag="set"):
+class Set(MatcherBase, frozen=True, kw_only=True, tag="set"):
     """The same items in any order; answers may list them with commas, `and` or new lines."""
 
     values: tuple[str | int | float, ...]
 
 
-class Sequence(MatcherBase, tag="sequence"):
+class Sequence(MatcherBase, frozen=True, kw_only=True, tag="sequence"):
     """The same items in this order."""
 
     values: tuple[str | int | float, ...]
@@ -95,7 +95,7 @@ class CheckBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="check", om
     critical: bool = True
 
 
-class Added(CheckBase, tag="added"):
+class Added(CheckBase, frozen=True, kw_only=True, tag="added"):
     """Exactly `count` rows that match `where` were added to the table."""
 
     app: str
@@ -104,7 +104,7 @@ class Added(CheckBase, tag="added"):
     count: Annotated[int, Meta(ge=1)] = 1
 
 
-class Removed(CheckBase, tag="removed"):
+class Removed(CheckBase, frozen=True, kw_only=True, tag="removed"):
     """Exactly `count` rows that matched `where` before were removed from the table."""
 
     app: str
@@ -113,7 +113,7 @@ class Removed(CheckBase, tag="removed"):
     count: Annotated[int, Meta(ge=1)] = 1
 
 
-class Changed(CheckBase, tag="changed"):
+class Changed(CheckBase, frozen=True, kw_only=True, tag="changed"):
     """Each row of `ids` differs from before, and its fields now match `to`."""
 
     app: str
@@ -122,7 +122,7 @@ class Changed(CheckBase, tag="changed"):
     to: Where
 
 
-class Unchanged(CheckBase, tag="unchanged"):
+class Unchanged(CheckBase, frozen=True, kw_only=True, tag="unchanged"):
     """Nothing changed in the app (or in the table, or in the named rows).
 
     True at the start, so it is a guard: give it weight 0.
@@ -133,7 +133,7 @@ class Unchanged(CheckBase, tag="unchanged"):
     ids: tuple[str, ...] | None = None
 
 
-class Count(CheckBase, tag="count"):
+class Count(CheckBase, frozen=True, kw_only=True, tag="count"):
     """Exactly `equals` rows of the table match `where` at the end."""
 
     app: str
@@ -142,7 +142,7 @@ class Count(CheckBase, tag="count"):
     equals: Annotated[int, Meta(ge=0)]
 
 
-class Value(CheckBase, tag="value"):
+class Value(CheckBase, frozen=True, kw_only=True, tag="value"):
     """The value at `path` (keys joined by `/`) of the app's data matches at the end."""
 
     app: str
@@ -150,13 +150,13 @@ class Value(CheckBase, tag="value"):
     to: Expected
 
 
-class AnswerIs(CheckBase, tag="answer"):
+class AnswerIs(CheckBase, frozen=True, kw_only=True, tag="answer"):
     """The last answer given matches."""
 
     to: Expected
 
 
-class FinishIs(CheckBase, tag="finish"):
+class FinishIs(CheckBase, frozen=True, kw_only=True, tag="finish"):
     """The Episode was finished with this status."""
 
     status: FinishStatus

@@ -36,14 +36,14 @@ class Struct(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
 # ---- tasks ---------------------------------------------------------------------------------
 
 
-class EnvRef(Struct):
+class EnvRef(Struct, frozen=True, kw_only=True):
     """Which Environment a Task needs."""
 
     kind: str
     size_px: SizePx
 
 
-class World(Struct):
+class World(Struct, frozen=True, kw_only=True):
     """The initial state: a named world, its seed, and patches on top."""
 
     name: str = "default"
@@ -51,14 +51,14 @@ class World(Struct):
     patches: tuple[dict[str, Any], ...] = ()
 
 
-class Goal(Struct):
+class Goal(Struct, frozen=True, kw_only=True):
     """What the user wants, in words."""
 
     text: Annotated[str, Meta(min_length=1)]
     lang: str = "en"
 
 
-class Budget(Struct):
+class Budget(Struct, frozen=True, kw_only=True):
     """Limits of one Episode; `None` is no limit."""
 
     steps: int = 30
@@ -67,7 +67,7 @@ class Budget(Struct):
     seconds: float | None = None
 
 
-class Task(Struct):
+class Task(Struct, frozen=True, kw_only=True):
     """The contract x = (E, s0, g, V); immutable. One instance of a template has one seed."""
 
     id: str
@@ -101,7 +101,7 @@ class Task(Struct):
         return self.id.partition("/")[0]
 
 
-class Start(Struct):
+class Start(Struct, frozen=True, kw_only=True):
     """What `reset` brings an Instance to."""
 
     task: Task
@@ -115,7 +115,7 @@ SnapshotKey = Annotated[str, Meta(pattern="^snap-")]
 # ---- environments --------------------------------------------------------------------------
 
 
-class ToolSpec(Struct):
+class ToolSpec(Struct, frozen=True, kw_only=True):
     """One app-native tool: dotted name, sentence, JSON schema of its arguments."""
 
     name: str
@@ -123,7 +123,7 @@ class ToolSpec(Struct):
     parameters: dict[str, Any]
 
 
-class EnvSpec(Struct):
+class EnvSpec(Struct, frozen=True, kw_only=True):
     """What an Environment is and can do."""
 
     kind: str
@@ -137,7 +137,7 @@ class EnvSpec(Struct):
     tools: tuple[ToolSpec, ...] = ()
 
 
-class Observation(Struct):
+class Observation(Struct, frozen=True, kw_only=True):
     """What can be seen now, as blob keys."""
 
     frame: BlobKey | None = None
@@ -154,7 +154,7 @@ class Observation(Struct):
     """Hash of the whole device state, where the Environment can tell."""
 
 
-class Effect(Struct):
+class Effect(Struct, frozen=True, kw_only=True):
     """What an Action did."""
 
     ok: bool
@@ -168,14 +168,14 @@ class Effect(Struct):
     took_ms: float = 0.0
 
 
-class StepResult(Struct):
+class StepResult(Struct, frozen=True, kw_only=True):
     """An Action's effect and the Observation after it."""
 
     effect: Effect
     observation: Observation
 
 
-class DiffRow(Struct):
+class DiffRow(Struct, frozen=True, kw_only=True):
     """One difference between the business state before and now."""
 
     app: str
@@ -192,7 +192,7 @@ class DiffRow(Struct):
     channel: Channel = "gui"
 
 
-class Evidence(Struct):
+class Evidence(Struct, frozen=True, kw_only=True):
     """What a verifier may read: the business state before and after, and what lies between."""
 
     before: dict[str, Any]
@@ -203,7 +203,7 @@ class Evidence(Struct):
     """A benchmark's own score, raw."""
 
 
-class Claim(Struct):
+class Claim(Struct, frozen=True, kw_only=True):
     """What the agent claims: its last answer and how it finished."""
 
     answer: str | None = None
@@ -213,7 +213,7 @@ class Claim(Struct):
 # ---- verdicts ------------------------------------------------------------------------------
 
 
-class CheckResult(Struct):
+class CheckResult(Struct, frozen=True, kw_only=True):
     """How one Check came out."""
 
     says: str
@@ -223,7 +223,7 @@ class CheckResult(Struct):
     detail: str = ""
 
 
-class Unscored(Struct):
+class Unscored(Struct, frozen=True, kw_only=True):
     """Why an attempt has no score."""
 
     blame: Blame
@@ -232,7 +232,7 @@ class Unscored(Struct):
     reason: str
 
 
-class Verdict(Struct):
+class Verdict(Struct, frozen=True, kw_only=True):
     """The judgement: reward r = sum(w b) / sum(w), success S = all critical checks pass."""
 
     reward: float = 0.0
@@ -247,7 +247,7 @@ class Verdict(Struct):
 # ---- leases --------------------------------------------------------------------------------
 
 
-class Lease(Struct):
+class Lease(Struct, frozen=True, kw_only=True):
     """The exclusive, expiring right to use an Instance."""
 
     id: str
@@ -280,7 +280,7 @@ class EndReason(StrEnum):
     """A failure not blamed on the agent; the Verdict is unscored."""
 
 
-class Usage(Struct):
+class Usage(Struct, frozen=True, kw_only=True):
     """Tokens of one model call; `None` where the server does not say."""
 
     prompt: int | None = None
@@ -289,7 +289,7 @@ class Usage(Struct):
     cost_usd: float | None = None
 
 
-class Step(Struct):
+class Step(Struct, frozen=True, kw_only=True):
     """One turn: what was seen, what was replied, what was done."""
 
     index: int

@@ -12,13 +12,13 @@ from screenloop.types import BlobKey, SizePx, Struct, Usage
 Role = Literal["system", "user", "assistant"]
 
 
-class TextPart(Struct, tag="text", tag_field="kind"):
+class TextPart(Struct, frozen=True, kw_only=True, tag="text", tag_field="kind"):
     """Words in a message."""
 
     text: str
 
 
-class ImagePart(Struct, tag="image", tag_field="kind"):
+class ImagePart(Struct, frozen=True, kw_only=True, tag="image", tag_field="kind"):
     """A picture in a message, already resized and encoded."""
 
     key: BlobKey
@@ -26,7 +26,7 @@ class ImagePart(Struct, tag="image", tag_field="kind"):
     size_px: SizePx
 
 
-class Message(Struct):
+class Message(Struct, frozen=True, kw_only=True):
     """One turn of the conversation."""
 
     role: Role
@@ -38,7 +38,7 @@ class Message(Struct):
         return "".join(p.text for p in self.parts if isinstance(p, TextPart))
 
 
-class Sampling(Struct):
+class Sampling(Struct, frozen=True, kw_only=True):
     """How replies are drawn; part of the config hash."""
 
     temperature: float = 0.0
@@ -49,7 +49,7 @@ class Sampling(Struct):
     stop: tuple[str, ...] = ()
 
 
-class ChatRequest(Struct):
+class ChatRequest(Struct, frozen=True, kw_only=True):
     """One model call."""
 
     call_id: str
@@ -62,7 +62,7 @@ class ChatRequest(Struct):
     """OpenAI tool declarations; constant over a Run so that the prompt prefix survives."""
 
 
-class Reply(Struct):
+class Reply(Struct, frozen=True, kw_only=True):
     """What a model answered; token facts only where the server gave them."""
 
     text: str

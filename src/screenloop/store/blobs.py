@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import tempfile
 from pathlib import Path
 from typing import Protocol
@@ -73,7 +72,7 @@ class FolderBlobs:
             path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
                 file.write(data)
-            os.replace(file.name, path)
+            Path(file.name).replace(path)
         except OSError as error:
             raise InfraFault(f"cannot write blob {key} under {self.root}: {error}") from error
         return key
