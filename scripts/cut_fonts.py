@@ -28,6 +28,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ LATIN_FAMILY = "Screenloop Sans"
 CHINESE_FAMILY = "Screenloop Sans SC"
 ASCENT_EM = 0.96875
 DESCENT_EM = 0.2415
+UNITS_PER_EM = math.lcm(2816, 1000)  # of both originals, so that every advance is a whole number
 KEPT_NAME_IDS = (0, 13, 14)
 
 BOX = "\u25a1"
@@ -148,15 +150,19 @@ def face_bytes(face: TTFont) -> bytes:
 
 
 def advances(latin: TTFont, chinese: TTFont) -> dict[str, Any]:
-    """Return one weight's advances in thousandths of an em; one-em characters as one string."""
-    table: dict[str, float] = {}
+    """Return one weight's advances in exact units; the one-em characters as one string."""
+    table: dict[str, int] = {}
     for face in (chinese, latin):
-        units, metrics = face["head"].unitsPerEm, face["hmtx"].metrics
+        scale, metrics = UNITS_PER_EM // face["head"].unitsPerEm, face["hmtx"].metrics
         for code, glyph in face.getBestCmap().items():
-            table[chr(code)] = round(metrics[glyph][0] * 1000 / units, 3)
-    one_em = "".join(sorted(character for character, value in table.items() if value == 1000))
-    others = {key: table[key] for key in sorted(table) if table[key] != 1000}
-    return {"one_em": one_em, "characters": "".join(others), "advances": list(others.values())}
+            table[chr(code)] = metrics[glyph][0] * scale
+    one_em = sorted(character for character, units in table.items() if units == UNITS_PER_EM)
+    others = {key: table[key] for key in sorted(table) if table[key] != UNITS_PER_EM}
+    return {
+        "one_em": "".join(one_em),
+        "characters": "".join(others),
+        "advances_units": list(others.values()),
+    }
 
 
 def licence(faces: list[TTFont], original: str) -> bytes:
@@ -180,10 +186,9 @@ def outputs() -> dict[str, bytes]:
         for weight in (400, 700):
             face = cuts[family, weight] = cut(family, weight, characters)
             files[f"{family.lower().replace(' ', '-')}-{weight}.otf"] = face_bytes(face)
-    table = {
-        str(weight): advances(cuts[LATIN_FAMILY, weight], cuts[CHINESE_FAMILY, weight])
-        for weight in (400, 700)
-    }
+    table: dict[str, Any] = {"units_per_em": UNITS_PER_EM}
+    for key, weight in (("regular", 400), ("bold", 700)):
+        table[key] = advances(cuts[LATIN_FAMILY, weight], cuts[CHINESE_FAMILY, weight])
     text = json.dumps(table, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     files["advances.json"] = f"{text}\n".encode()
     for family, original, name in (

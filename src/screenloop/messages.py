@@ -5,7 +5,7 @@ Images travel as blob keys and are read and encoded by the client at the last mo
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from screenloop.types import BlobKey, SizePx, Struct, Usage
 
@@ -76,30 +76,3 @@ class Reply(Struct, frozen=True, kw_only=True):
     took_s: float = 0.0
     attempts: int = 1
     """How many times the request was sent."""
-
-
-class Model(Protocol):
-    """Anything that answers a ChatRequest: a server, a script, an oracle."""
-
-    name: str
-
-    async def complete(self, request: ChatRequest, *, deadline_s: float) -> Reply:
-        """Answer one request.
-
-        Raises:
-            ModelUnavailable: the server cannot be reached or keeps refusing.
-            DeadlinePassed: no answer came within `deadline_s`.
-        """
-        ...
-
-    async def preflight(self) -> None:
-        """Prove that the model can be reached before any Episode runs.
-
-        Raises:
-            ModelUnavailable: it cannot; says what was tried and what to do.
-        """
-        ...
-
-    async def close(self) -> None:
-        """Let go of connections."""
-        ...

@@ -1,0 +1,1 @@
+"""The agent: a harness that turns Observations into prompts and replies into Actions."""

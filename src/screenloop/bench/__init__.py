@@ -1,0 +1,1 @@
+"""Benches: the figures of docs/measurements.md, each a function that returns a struct."""

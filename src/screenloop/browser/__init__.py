@@ -1,0 +1,1 @@
+"""A real Chromium: start it, speak CDP to it, leave nothing behind."""

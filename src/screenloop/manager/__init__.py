@@ -1,0 +1,1 @@
+"""The manager hands out Instances by Lease and carries the five operations."""

@@ -1,0 +1,1 @@
+"""The mocked phone: apps as pure state machines, painted without a browser."""

@@ -1,0 +1,1 @@
+"""Reports: scores with intervals, comparisons, HTML."""

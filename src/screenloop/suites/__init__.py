@@ -1,0 +1,1 @@
+"""Task packs: suites of Tasks by name."""

@@ -1,0 +1,1 @@
+"""Verifiers: read Evidence and Claim, give a Verdict; they never act."""
