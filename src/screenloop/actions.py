@@ -211,7 +211,8 @@ def decode_action(data: bytes | str) -> Action:
 
 def action_from(value: object) -> Action:
     """Build an Action from already parsed JSON; same errors as `decode_action`."""
-    return msgspec.convert(value, Action)
+    action: Action = msgspec.convert(value, Action)
+    return action
 
 
 def pin_frame(action: Action, frame: str | None) -> Action:

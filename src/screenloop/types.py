@@ -152,6 +152,10 @@ class Observation(Struct, frozen=True, kw_only=True):
     """The Environment's own clock, seconds since its epoch."""
     state_hash: str | None = None
     """Hash of the whole device state, where the Environment can tell."""
+    goal: str | None = None
+    """The goal that the Environment announces after a reset, where only it can know it."""
+    done: bool = False
+    """Whether the Environment came to its own end (a benchmark page that closes itself)."""
 
 
 class Effect(Struct, frozen=True, kw_only=True):
@@ -173,6 +177,8 @@ class StepResult(Struct, frozen=True, kw_only=True):
 
     effect: Effect
     observation: Observation
+    changes: tuple[DiffRow, ...] = ()
+    """What the Action changed in the business state, where the Environment can tell."""
 
 
 class DiffRow(Struct, frozen=True, kw_only=True):
