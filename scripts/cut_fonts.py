@@ -15,8 +15,10 @@ What is done to each face, and why:
 - every OpenType layout table is dropped, so a line is as wide as the sum of its advances in any
   shaper: no kerning, ligature, contextual or locale form can make two renderers disagree;
 - hints are dropped: geometric precision ignores them;
-- all faces get the same ascent and descent in em, so a line that mixes Latin and Chinese has
-  one baseline, whichever face is asked first;
+- all faces get the same ascent, the height of a capital, and no descent: a line that mixes
+  Latin and Chinese has one baseline, capitals are centred in the line height, and the native
+  renderer and Chromium round to the same baseline row (with an ordinary descent they differ by
+  one pixel at every other size). ``line-height: normal`` is therefore useless: state it;
 - the family is renamed, so that a font of the same name on the machine is never picked up, and
   a modified font does not claim to be the original.
 
@@ -42,16 +44,13 @@ OUTPUT = Path(__file__).parent.parent / "src/screenloop/phone/assets/fonts"
 
 LATIN_FAMILY = "Screenloop Sans"
 CHINESE_FAMILY = "Screenloop Sans SC"
-ASCENT_EM = 0.96875
-DESCENT_EM = 0.2415
+ASCENT_EM = 0.727
+DESCENT_EM = 0.0
 UNITS_PER_EM = math.lcm(2816, 1000)  # of both originals, so that every advance is a whole number
 KEPT_NAME_IDS = (0, 13, 14)
 
-BOX = "\u25a1"
-SYMBOLS = (
-    "™№℮←↑→↓↔↕↖↗↘↙↩↪↵⇧∂∆∏∑−√∞∫≈≠≤≥"
-    "■□▲△▶▼◀◆◇○●★☆♡♥❤✓✗⚠☀⌘⌥⌫⏎"
-)
+SOFT_HYPHEN = "\u00ad"
+SYMBOLS = "™№℮←↑→↓↔↕↖↗↘↙↩↪↵⇧∂∆∏∑−√∞∫≈≠≤≥■□▲△▶▼◀◆◇○●★☆♡♥❤✓✗⚠☀⌘⌥⌫⏎"
 CHINESE_EXTRAS = "①②③④⑤⑥⑦⑧⑨⑩℃℉♪♂♀※"
 
 
@@ -59,8 +58,7 @@ def latin_characters() -> set[str]:
     """Latin-1, Latin Extended-A, general punctuation, currency, arrows and UI symbols."""
     ranges = ((0x20, 0x7F), (0xA0, 0x180), (0x2010, 0x2028), (0x2030, 0x205F), (0x20A0, 0x20C0))
     characters = {chr(code) for start, stop in ranges for code in range(start, stop)}
-    invisible = {"\u00ad", "\u2011"}
-    return (characters - invisible) | set(SYMBOLS)
+    return (characters - {SOFT_HYPHEN}) | set(SYMBOLS)
 
 
 def chinese_characters() -> set[str]:

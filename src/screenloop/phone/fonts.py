@@ -3,7 +3,8 @@
 Screens are flat lists of absolutely positioned one-line texts, so widths are computed here and
 not by a layout engine. The faces carry no kerning or other layout tables (see
 ``scripts/cut_fonts.py``): the width of a line is exactly the sum of its advances, in the native
-renderer, in Chromium and here. Texts must be painted with ``white-space: pre``.
+renderer, in Chromium and here. Texts must be painted with ``white-space: pre``, an explicit
+``line-height`` and, in Chromium, ``text-rendering: geometricPrecision``.
 
 Nothing is read on import; tables load on first use.
 """
@@ -26,6 +27,7 @@ BOX = "\u25a1"
 ELLIPSIS = "\u2026"
 
 _FIRST_CHINESE = "\u2e80"
+_SPACES = "\t\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f"
 _NO_LINE_START = frozenset("、。，．！？：；）］｝〉》」』】〕〗％ー々…·’”,.!?:;)]}%")
 _NO_LINE_END = frozenset("（［｛〈《「『【〔〖‘“([{")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
@@ -153,8 +155,9 @@ def clip(text: str, width_px: float, size_px: float, bold: bool = False) -> str:
 def drawable(text: str) -> str:
     """Return ``text`` with every character outside the bundled fonts as a visible box.
 
-    Accents are composed, tabs become spaces, and joiners and variation selectors vanish, so an
-    emoji gives one box for each visible part. Newlines stay. Idempotent.
+    Accents are composed, tabs and typographic spaces become plain spaces, and joiners and
+    variation selectors vanish, so an emoji gives one box for each visible part. Newlines and
+    no-break spaces stay. Idempotent.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -232,5 +235,6 @@ def _advances(bold: bool) -> _Advances:
 @functools.cache
 def _drawings() -> _Drawings:
     drawings = _Drawings({ord(character): ord(character) for character in _advances(False)})
-    drawings.update({ord("\n"): "\n", ord("\t"): " ", ord("\r"): None})
+    drawings.update(dict.fromkeys(map(ord, _SPACES), " "))
+    drawings.update({ord("\n"): "\n", ord("\r"): None})
     return drawings

@@ -1,0 +1,16 @@
+"""Model dialects: one file a family, found by name through `registry.find`."""
+
+from __future__ import annotations
+
+DIALECTS: dict[str, str] = {
+    "plain": "screenloop.agent.dialects.plain:Plain",
+    "qwen25vl": "screenloop.agent.dialects.qwen25vl:Qwen25VL",
+    "qwen3vl": "screenloop.agent.dialects.qwen3vl:Qwen3VL",
+    "qwen35": "screenloop.agent.dialects.qwen3vl:Qwen35",
+    "uitars": "screenloop.agent.dialects.uitars:UITars",
+    "maiui": "screenloop.agent.dialects.maiui:MaiUI",
+    "guiowl": "screenloop.agent.dialects.guiowl:GuiOwl",
+    "uivenus": "screenloop.agent.dialects.uivenus:UIVenus",
+    "autoglm": "screenloop.agent.dialects.autoglm:AutoGLM",
+}
+"""Names to dotted paths of the dialect classes; each takes no arguments."""

@@ -1,0 +1,95 @@
+"""Painting: one flat HTML document, two painters behind one Protocol.
+
+`NativeRenderer` (pytakumi, no browser) is what Environments use; `phone/chromium.py` paints the
+same document in a real browser, as the reference and for people.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from io import BytesIO
+from typing import Protocol
+
+import pytakumi
+from PIL import Image
+
+from screenloop.phone.fonts import FAMILY, font_files
+from screenloop.phone.imagery import picture
+from screenloop.phone.screen import SIZE_PX, Screen
+from screenloop.types import SizePx, Struct
+
+STYLE = (
+    ".s{position:relative;width:412px;height:915px;overflow:hidden;"
+    f"font-family:{FAMILY};text-rendering:geometricPrecision;font-kerning:none;"
+    "background:#ffffff}"
+    ".b{position:absolute;display:block}"
+    ".t{position:absolute;display:block;white-space:nowrap}"
+)
+"""The only rules there are; everything else is a box of its own."""
+
+
+class Frame(Struct, frozen=True, kw_only=True):
+    """Painted pixels, RGBA, rows from the top."""
+
+    rgba: bytes
+    size_px: SizePx
+
+    def image(self) -> Image.Image:
+        """Return the frame as an RGB picture."""
+        return Image.frombuffer("RGBA", self.size_px, self.rgba, "raw", "RGBA", 0, 1).convert("RGB")
+
+    def encode(self, codec: str = "jpeg", quality: int = 90) -> bytes:
+        """Return the frame as a JPEG or PNG file."""
+        out = BytesIO()
+        if codec == "jpeg":
+            self.image().save(out, "JPEG", quality=quality)
+        else:
+            self.image().save(out, "PNG", compress_level=1)
+        return out.getvalue()
+
+
+class Renderer(Protocol):
+    """Paints screens; the boxes are the Screen's own."""
+
+    async def render(self, screen: Screen, size_px: SizePx = SIZE_PX) -> Frame:
+        """Paint a screen at a size of the phone's proportions."""
+        ...
+
+
+def body_html(screen: Screen) -> str:
+    """Return the one element that holds the screen."""
+    return f'<div class="s">{screen.html}</div>'
+
+
+def paint(native: pytakumi.Renderer, screen: Screen, size_px: SizePx = SIZE_PX) -> Frame:
+    """Paint a screen with pytakumi; it lets go of the interpreter while it works."""
+    images = {
+        p.key: picture(p.kind, p.seed, p.size_px[0], p.size_px[1]) for p in screen.pictures
+    }
+    raw = native.render_html(
+        body_html(screen),
+        width=size_px[0],
+        height=size_px[1],
+        format="raw",
+        stylesheets=[STYLE],
+        images=images or None,
+        device_pixel_ratio=size_px[0] / SIZE_PX[0],
+    )
+    return Frame(rgba=raw, size_px=size_px)
+
+
+@lru_cache(maxsize=1)
+def shared_native() -> pytakumi.Renderer:
+    """Return the process's renderer with the bundled fonts, made on first use."""
+    native = pytakumi.Renderer()
+    for file in font_files():
+        native.register_font(file.data, name=file.family, weight=file.weight)
+    return native
+
+
+class NativeRenderer:
+    """Paints in-process without a browser; same screen, same bytes on one machine."""
+
+    async def render(self, screen: Screen, size_px: SizePx = SIZE_PX) -> Frame:
+        """Paint a screen."""
+        return paint(shared_native(), screen, size_px)

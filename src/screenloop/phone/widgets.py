@@ -1,0 +1,673 @@
+"""The widgets that pages are made of: frozen values that know their height and draw themselves.
+
+Widths are given, heights follow from the content in whole pixels, so a page needs no layout pass
+of a renderer. Text inputs are in `inputs`, bars, dialogs and the Page itself in `page`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from screenloop.phone.canvas import Align, Box, Canvas, Node, Words
+from screenloop.phone.do import Do, Placing
+from screenloop.phone.theme import MARGIN_PX, mix
+from screenloop.types import Struct
+
+
+class Widget(Protocol):
+    """Anything that can be put on a page."""
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height at a width."""
+        ...
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it with its top left corner at a point."""
+        ...
+
+
+def stack_height(d: Canvas, widgets: Sequence[Widget], w: int, gap: int = 0) -> int:
+    """Return the height of widgets drawn one under the other."""
+    return sum(v.height(d, w) for v in widgets) + gap * max(0, len(widgets) - 1)
+
+
+def draw_stack(
+    d: Canvas, widgets: Sequence[Widget], x: int, y: int, w: int, gap: int = 0
+) -> None:
+    """Draw widgets one under the other."""
+    for widget in widgets:
+        widget.draw(d, x, y, w)
+        y += widget.height(d, w) + gap
+
+
+class Space(Struct, frozen=True, kw_only=False):
+    """Empty room."""
+
+    px: int = 12
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return self.px
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw nothing."""
+
+
+class Text(Struct, frozen=True, kw_only=True):
+    """A paragraph, or a single line."""
+
+    words: Words
+    size_px: int = 15
+    bold: bool = False
+    muted: bool = False
+    color: str = ""
+    align: Align = "left"
+    lines: int | None = None
+    inset_px: int = MARGIN_PX
+    pad_px: int = 4
+    """Room above and below."""
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        count = d.lines_of(
+            self.words, w - 2 * self.inset_px, size_px=self.size_px, bold=self.bold,
+            lines=self.lines,
+        )  # fmt: skip
+        return count * round(self.size_px * 1.4) + 2 * self.pad_px
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        d.text(
+            self.words, x + self.inset_px, y + self.pad_px, w - 2 * self.inset_px,
+            size_px=self.size_px, bold=self.bold, align=self.align, lines=self.lines,
+            color=self.color or (d.theme.muted if self.muted else d.theme.ink),
+        )  # fmt: skip
+
+
+class Heading(Struct, frozen=True, kw_only=True):
+    """The small title above a group, with an optional link on the right."""
+
+    words: Words
+    link: Words = ""
+    do: Do | None = None
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 40
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        d.text(
+            self.words, x + MARGIN_PX, y + 14, w - 2 * MARGIN_PX - (90 if self.do else 0),
+            size_px=13, bold=True, color=d.theme.tint, role="heading",
+        )  # fmt: skip
+        if self.do is not None:
+            label = d.words(self.link)
+            d.text(
+                label, x + w - MARGIN_PX - 110, y + 14, 110, size_px=13, color=d.theme.muted,
+                align="right", role=None,
+            )  # fmt: skip
+            d.node(
+                Node(role="link", label=label, box=Box(x + w - 126, y + 4, 120, 36), do=self.do)
+            )
+
+
+class Divider(Struct, frozen=True, kw_only=True):
+    """A thin line."""
+
+    inset_px: int = MARGIN_PX
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 1
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        d.box(x + self.inset_px, y, w - self.inset_px, 1, d.theme.line)
+
+
+AVATAR_TINTS = ("#3b6fd4", "#0f8a6d", "#b4538a", "#8a5cd1", "#c2652a", "#2a8ca3", "#6a7f2c")
+
+
+class Avatar(Struct, frozen=True, kw_only=True):
+    """A round badge with a person's initials, coloured by the name."""
+
+    name: str
+    size_px: int = 40
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return self.size_px + 16
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it in the middle of the width."""
+        self.place(d, x + (w - self.size_px) // 2, y + 8)
+
+    def place(self, d: Canvas, x: int, y: int) -> None:
+        """Draw it with its top left corner at a point."""
+        tint = AVATAR_TINTS[sum(map(ord, self.name)) % len(AVATAR_TINTS)]
+        fill = mix(tint, d.theme.surface, 0.8 if not d.theme.dark else 0.55)
+        d.box(x, y, self.size_px, self.size_px, fill, radius=self.size_px // 2)
+        words = self.name.split()
+        initials = "".join(word[0] for word in (words[:1] + words[1:][-1:])) or "?"
+        size = round(self.size_px * 0.38)
+        d.text(
+            initials, x, y + (self.size_px - round(size * 1.4)) // 2, self.size_px, size_px=size,
+            bold=True, align="center", role=None,
+            color=tint if not d.theme.dark else mix(tint, "#ffffff", 0.6),
+        )  # fmt: skip
+
+
+class Glyph(Struct, frozen=True, kw_only=True):
+    """An icon on a soft round ground."""
+
+    icon: str
+    tint: str = ""
+    size_px: int = 40
+
+    def place(self, d: Canvas, x: int, y: int) -> None:
+        """Draw it with its top left corner at a point."""
+        tint = self.tint or d.theme.tint
+        fill = mix(tint, d.theme.surface, 0.86 if not d.theme.dark else 0.7)
+        d.box(x, y, self.size_px, self.size_px, fill, radius=self.size_px // 3)
+        inner = round(self.size_px * 0.55)
+        offset = (self.size_px - inner) // 2
+        d.icon(self.icon, x + offset, y + offset, inner, tint)
+
+
+class Thumb(Struct, frozen=True, kw_only=True):
+    """A small picture at the head of a row."""
+
+    kind: str
+    seed: int
+    size_px: int = 48
+
+    def place(self, d: Canvas, x: int, y: int) -> None:
+        """Draw it with its top left corner at a point."""
+        d.picture(self.kind, self.seed, x, y, self.size_px, self.size_px, radius=10)
+
+
+Lead = Avatar | Glyph | Thumb
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """One line of a list: lead, title, subtitle, trailing text or icon."""
+
+    title: Words
+    subtitle: Words = ""
+    lead: Lead | None = None
+    trailing: Words = ""
+    trailing_icon: str = ""
+    badge: int = 0
+    do: Do | None = None
+    long: Do | None = None
+    swipe_left: Do | None = None
+    selected: bool = False
+    bold: bool = False
+    danger: bool = False
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        if self.subtitle:
+            return 68
+        return 60 if self.lead else 52
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        h = self.height(d, w)
+        t = d.theme
+        if self.selected:
+            d.box(x, y, w, h, t.tint_soft)
+        left = x + MARGIN_PX
+        if self.lead is not None:
+            self.lead.place(d, left, y + (h - self.lead.size_px) // 2)
+            left += self.lead.size_px + 14
+        trailing = d.words(self.trailing)
+        room = x + w - MARGIN_PX - left - (26 if self.trailing_icon else 0)
+        side = min(room // 2, 24 + 8 * len(trailing)) if trailing else 0
+        room -= side + (28 if self.badge else 0)
+        color = t.danger if self.danger else t.ink
+        title, subtitle = d.words(self.title), d.words(self.subtitle)
+        if subtitle:
+            d.text(title, left, y + 11, room, size_px=16, bold=self.bold, color=color, role=None)
+            d.text(
+                subtitle, left, y + 36, room, size_px=13, color=t.ink if self.bold else t.muted,
+                role=None, bold=self.bold,
+            )  # fmt: skip
+        else:
+            d.text(
+                title, left, y + (h - 22) // 2, room, size_px=16, line_px=22, bold=self.bold,
+                color=color, role=None,
+            )  # fmt: skip
+        self._draw_trailing(d, x, y, w, h, trailing, side)
+        label = " · ".join(part for part in (title, subtitle, trailing) if part)
+        d.node(
+            Node(
+                role="row" if self.do or self.long else "text", label=label, box=Box(x, y, w, h),
+                do=self.do, long=self.long, swipe_left=self.swipe_left, selected=self.selected,
+                value=str(self.badge) if self.badge else "",
+            )
+        )  # fmt: skip
+
+    def _draw_trailing(
+        self, d: Canvas, x: int, y: int, w: int, h: int, trailing: str, side: int
+    ) -> None:
+        t = d.theme
+        right = x + w - MARGIN_PX
+        if self.trailing_icon:
+            d.icon(self.trailing_icon, right - 20, y + (h - 20) // 2, 20, t.muted)
+            right -= 26
+        if trailing:
+            top = y + (14 if self.subtitle else (h - 20) // 2)
+            d.text(
+                trailing, right - side, top, side, size_px=13, color=t.muted, align="right",
+                role=None,
+            )  # fmt: skip
+        if self.badge:
+            top = y + (38 if self.subtitle else (h - 20) // 2)
+            d.box(right - 22, top, 22, 20, t.tint, radius=10)
+            d.text(
+                str(self.badge), right - 22, top, 22, size_px=12, line_px=20, bold=True,
+                color=t.on_tint, align="center", role=None,
+            )  # fmt: skip
+
+
+class Card(Struct, frozen=True, kw_only=True):
+    """A raised surface that holds other widgets."""
+
+    children: tuple[Widget, ...]
+    do: Do | None = None
+    label: Words = ""
+    """What the card is called when it can be touched."""
+    pad_px: int = 4
+    fill: str = ""
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return stack_height(d, self.children, w - 2 * MARGIN_PX) + 2 * self.pad_px + 12
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        inner = w - 2 * MARGIN_PX
+        h = self.height(d, w) - 12
+        d.box(x + MARGIN_PX, y, inner, h, self.fill or d.theme.surface, radius=16)
+        if self.do is not None:
+            box = Box(x + MARGIN_PX, y, inner, h)
+            d.node(Node(role="button", label=d.words(self.label), box=box, do=self.do))
+        draw_stack(d, self.children, x + MARGIN_PX, y + self.pad_px, inner)
+
+
+class Button(Struct, frozen=True, kw_only=True):
+    """A wide button."""
+
+    words: Words
+    do: Do
+    kind: Literal["filled", "tonal", "plain", "danger"] = "filled"
+    icon: str = ""
+    enabled: bool = True
+    inset_px: int = MARGIN_PX
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 60
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        t = d.theme
+        fill, ink = {
+            "filled": (t.tint, t.on_tint),
+            "tonal": (t.tint_soft, t.tint),
+            "plain": ("", t.tint),
+            "danger": (mix(t.danger, t.surface, 0.88), t.danger),
+        }[self.kind]
+        if not self.enabled:
+            fill, ink = t.fill, t.muted
+        left, width = x + self.inset_px, w - 2 * self.inset_px
+        d.box(left, y + 6, width, 48, fill, radius=24)
+        label = d.words(self.words)
+        inset = 0
+        if self.icon:
+            start = left + width // 2 - 14 - 4 * len(label)
+            d.icon(self.icon, max(left + 8, start), y + 20, 20, ink)
+            inset = 26
+        d.text(
+            label, left + inset, y + 6, width - inset, size_px=15, line_px=48, bold=True,
+            color=ink, align="center", role=None,
+        )  # fmt: skip
+        d.node(
+            Node(
+                role="button", label=label, box=Box(left, y + 6, width, 48),
+                do=self.do if self.enabled else None, enabled=self.enabled,
+            )
+        )  # fmt: skip
+
+
+class IconButton(Struct, frozen=True, kw_only=True):
+    """A round button with an icon; the label is read aloud."""
+
+    icon: str
+    label: Words
+    do: Do
+    color: str = ""
+    selected: bool = False
+
+    def place(self, d: Canvas, x: int, y: int, size_px: int = 44) -> None:
+        """Draw it in a square."""
+        if self.selected:
+            d.box(x + 2, y + 2, size_px - 4, size_px - 4, d.theme.tint_soft, radius=size_px // 2)
+        inset = (size_px - 24) // 2
+        color = self.color or (d.theme.tint if self.selected else d.theme.ink)
+        d.icon(self.icon, x + inset, y + inset, 24, color)
+        d.node(
+            Node(
+                role="button", label=d.words(self.label), box=Box(x, y, size_px, size_px),
+                do=self.do, selected=self.selected,
+            )
+        )  # fmt: skip
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 48
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it in the middle of the width, with its label under it where there is room."""
+        self.place(d, x + (w - 44) // 2, y + 2)
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """A round tinted button with its name under it, for rows of main actions."""
+
+    icon: str
+    words: Words
+    do: Do
+    selected: bool = False
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 84
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it in the middle of the width."""
+        t = d.theme
+        left = x + (w - 48) // 2
+        fill, ink = (t.tint, t.on_tint) if self.selected else (t.tint_soft, t.tint)
+        d.box(left, y + 6, 48, 48, fill, radius=24)
+        d.icon(self.icon, left + 13, y + 19, 22, ink)
+        label = d.words(self.words)
+        d.text(label, x, y + 58, w, size_px=12, color=t.ink, align="center", role=None)
+        d.node(
+            Node(
+                role="button", label=label, box=Box(x, y + 2, w, 80), do=self.do,
+                selected=self.selected,
+            )
+        )  # fmt: skip
+
+
+class Line(Struct, frozen=True, kw_only=True):
+    """Widgets side by side, equally wide (or by `shares`)."""
+
+    children: tuple[Widget, ...]
+    shares: tuple[int, ...] = ()
+    gap_px: int = 0
+    inset_px: int = 0
+
+    def _widths(self, w: int) -> list[int]:
+        shares = self.shares or (1,) * len(self.children)
+        room = w - 2 * self.inset_px - self.gap_px * (len(shares) - 1)
+        return [room * share // sum(shares) for share in shares]
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        pairs = zip(self.children, self._widths(w), strict=True)
+        return max((c.height(d, cw) for c, cw in pairs), default=0)
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        left = x + self.inset_px
+        for child, width in zip(self.children, self._widths(w), strict=True):
+            child.draw(d, left, y, width)
+            left += width + self.gap_px
+
+
+class Grid(Struct, frozen=True, kw_only=True):
+    """Widgets in rows of `columns`."""
+
+    children: tuple[Widget, ...]
+    columns: int = 2
+    gap_px: int = 8
+    inset_px: int = MARGIN_PX
+
+    def _cell(self, w: int) -> int:
+        return (w - 2 * self.inset_px - self.gap_px * (self.columns - 1)) // self.columns
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        cell = self._cell(w)
+        heights = [
+            max(c.height(d, cell) for c in self.children[i : i + self.columns])
+            for i in range(0, len(self.children), self.columns)
+        ]
+        return sum(heights) + self.gap_px * len(heights)
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        cell = self._cell(w)
+        for i in range(0, len(self.children), self.columns):
+            row = self.children[i : i + self.columns]
+            for column, child in enumerate(row):
+                child.draw(d, x + self.inset_px + column * (cell + self.gap_px), y, cell)
+            y += max(c.height(d, cell) for c in row) + self.gap_px
+
+
+class Picture(Struct, frozen=True, kw_only=True):
+    """A generated picture, square unless `height_px` is given."""
+
+    kind: str
+    seed: int
+    label: Words
+    height_px: int = 0
+    radius_px: int = 12
+    do: Do | None = None
+    long: Do | None = None
+    double: Do | None = None
+    swipe_left: Do | None = None
+    swipe_right: Do | None = None
+    selected: bool = False
+    mark: str = ""
+    """An icon in its corner."""
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return self.height_px or w
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        h = self.height(d, w)
+        d.picture(self.kind, self.seed, x, y, w, h, radius=self.radius_px)
+        if self.selected:
+            d.box(x, y, w, h, d.theme.tint, radius=self.radius_px, opacity=0.45)
+        mark = "check" if self.selected else self.mark
+        if mark:
+            d.box(x + w - 30, y + 6, 24, 24, "#101216", radius=12, opacity=0.55)
+            d.icon(mark, x + w - 26, y + 10, 16, "#ffffff")
+        d.node(
+            Node(
+                role="image", label=d.words(self.label), box=Box(x, y, w, h), do=self.do,
+                long=self.long, double=self.double, swipe_left=self.swipe_left,
+                swipe_right=self.swipe_right, selected=self.selected,
+            )
+        )  # fmt: skip
+
+
+class Tile(Struct, frozen=True, kw_only=True):
+    """A product card: picture, name, price."""
+
+    kind: str
+    seed: int
+    title: Words
+    subtitle: Words
+    do: Do
+    note: Words = ""
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return w * 4 // 5 + 78
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        t = d.theme
+        h = self.height(d, w)
+        picture = w * 4 // 5
+        d.box(x, y, w, h, t.surface, radius=14)
+        d.picture(self.kind, self.seed, x + 6, y + 6, w - 12, picture - 6, radius=10)
+        title, subtitle = d.words(self.title), d.words(self.subtitle)
+        d.text(title, x + 10, y + picture + 6, w - 20, size_px=14, lines=1, role=None)
+        d.text(
+            subtitle, x + 10, y + picture + 28, w - 20, size_px=16, bold=True, color=t.tint,
+            role=None,
+        )  # fmt: skip
+        d.text(self.note, x + 10, y + picture + 52, w - 20, size_px=12, color=t.muted, role=None)
+        label = " · ".join(filter(None, (title, subtitle, d.words(self.note))))
+        d.node(Node(role="button", label=label, box=Box(x, y, w, h), do=self.do))
+
+
+class Bubble(Struct, frozen=True, kw_only=True):
+    """One chat message, ours on the right."""
+
+    words: Words
+    mine: bool
+    note: str = ""
+    """Time and state, small."""
+    long: Do | None = None
+    picture: tuple[str, int] | None = None
+
+    def _width(self, w: int) -> int:
+        return min(w - 96, 280)
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        lines = d.lines_of(self.words, self._width(w) - 28, size_px=15)
+        return lines * 21 + 38 + (150 if self.picture else 0)
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        t = d.theme
+        width = self._width(w)
+        h = self.height(d, w) - 8
+        left = x + w - MARGIN_PX - width if self.mine else x + MARGIN_PX
+        fill, ink = (t.tint, t.on_tint) if self.mine else (t.surface, t.ink)
+        d.box(left, y, width, h, fill, radius=18)
+        top = y + 6
+        if self.picture:
+            d.picture(*self.picture, left + 6, y + 6, width - 12, 142, radius=14)
+            top += 148
+        used = d.text(
+            self.words, left + 14, top, width - 28, size_px=15, line_px=21, color=ink, lines=None,
+            role=None,
+        )  # fmt: skip
+        d.text(
+            self.note, left + 14, top + used, width - 28, size_px=11, line_px=18, align="right",
+            color=mix(ink, fill, 0.35), role=None,
+        )  # fmt: skip
+        label = " · ".join(filter(None, (d.words(self.words), self.note)))
+        box = Box(left, y, width, h)
+        d.node(Node(role="text", label=label, box=box, long=self.long, selected=self.mine))
+
+
+class Empty(Struct, frozen=True, kw_only=True):
+    """What a list shows when there is nothing in it."""
+
+    icon: str
+    words: Words
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 200
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        d.box(x + w // 2 - 40, y + 32, 80, 80, d.theme.fill, radius=40)
+        d.icon(self.icon, x + w // 2 - 18, y + 54, 36, d.theme.muted)
+        d.text(
+            self.words, x + 32, y + 128, w - 64, size_px=15, color=d.theme.muted, align="center",
+            lines=2,
+        )  # fmt: skip
+
+
+class Slider(Struct, frozen=True, kw_only=True):
+    """A track from 0 to 1 that is tapped or dragged."""
+
+    label: Words
+    share: float
+    place: Placing
+    icon: str = ""
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 72
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        t = d.theme
+        left = x + MARGIN_PX + (38 if self.icon else 0)
+        width = x + w - MARGIN_PX - left
+        if self.icon:
+            d.icon(self.icon, x + MARGIN_PX, y + 32, 22, t.muted)
+        label = d.words(self.label)
+        percent = f"{round(self.share * 100)}%"
+        d.text(label, left, y + 8, width - 50, size_px=14, role=None)
+        d.text(
+            percent, left + width - 50, y + 8, 50, size_px=13, color=t.muted, align="right",
+            role=None,
+        )  # fmt: skip
+        filled = round(width * self.share)
+        d.box(left, y + 42, width, 6, t.fill, radius=3)
+        d.box(left, y + 42, filled, 6, t.tint, radius=3)
+        d.box(left + filled - 10, y + 35, 20, 20, t.tint, radius=10)
+        d.node(
+            Node(
+                role="slider", label=label, box=Box(left, y + 28, width, 36), place=self.place,
+                value=percent,
+            )
+        )  # fmt: skip
+
+
+class Big(Struct, frozen=True, kw_only=True):
+    """A large figure with a caption: a balance, a timer, a date."""
+
+    words: Words
+    caption: Words = ""
+    color: str = ""
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 104 if self.caption else 80
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        color = self.color or d.theme.ink
+        d.text(self.words, x, y + 12, w, size_px=40, bold=True, align="center", color=color)
+        d.text(self.caption, x, y + 70, w, size_px=14, align="center", color=d.theme.muted)
+
+
+class Banner(Struct, frozen=True, kw_only=True):
+    """A tinted note across the page."""
+
+    icon: str
+    words: Words
+    do: Do | None = None
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return max(44, d.lines_of(self.words, w - 92, size_px=14) * 20 + 24) + 12
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        h = self.height(d, w) - 12
+        d.box(x + MARGIN_PX, y + 6, w - 2 * MARGIN_PX, h, d.theme.tint_soft, radius=14)
+        d.icon(self.icon, x + MARGIN_PX + 12, y + 6 + (h - 22) // 2, 22, d.theme.tint)
+        label = d.words(self.words)
+        d.text(label, x + 60, y + 18, w - 92, size_px=14, line_px=20, lines=None, role=None)
+        box = Box(x + MARGIN_PX, y + 6, w - 2 * MARGIN_PX, h)
+        d.node(Node(role="button" if self.do else "text", label=label, box=box, do=self.do))

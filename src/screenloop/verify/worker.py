@@ -1,0 +1,74 @@
+"""The process that runs code verifiers: `python -m screenloop.verify.worker`.
+
+One JSON job a line on stdin, one JSON result a line on stdout. A job names a verifier by its
+dotted path; the verifier is called as `verify(task, evidence, claim)` and returns CheckResults.
+What a verifier prints goes to stderr. When the other side goes away, the process ends, even in
+the middle of a job.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+import traceback
+from typing import IO
+
+import msgspec
+
+from screenloop.registry import load
+from screenloop.types import CheckResult, Claim, Evidence, Struct, Task
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """One verdict that is wanted."""
+
+    verifier: str
+    """Dotted path `package.module:function`."""
+    task: Task
+    evidence: Evidence
+    claim: Claim
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """What the verifier said, or why it failed."""
+
+    checks: tuple[CheckResult, ...] = ()
+    fault: str = ""
+
+
+def run_job(line: bytes) -> Result:
+    """Run one job; whatever the verifier raises becomes a fault."""
+    try:
+        job = msgspec.json.decode(line, type=Job)
+        checks = load(job.verifier)(job.task, job.evidence, job.claim)
+        return Result(checks=msgspec.convert(msgspec.to_builtins(checks), tuple[CheckResult, ...]))
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        return Result(fault=f"{type(error).__name__}: {error}")
+
+
+def main() -> None:
+    """Serve jobs until stdin closes."""
+    results = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_read_jobs, args=(sys.stdin.buffer, jobs), daemon=True).start()
+    while True:
+        result = run_job(jobs.get())
+        # `write` on an unbuffered pipe may take a part only.
+        left = memoryview(msgspec.json.encode(result) + b"\n")
+        while left:
+            left = left[results.write(left) :]
+
+
+def _read_jobs(stdin: IO[bytes], jobs: queue.SimpleQueue[bytes]) -> None:
+    for line in stdin:
+        jobs.put(line)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
