@@ -39,8 +39,8 @@ from screenloop.types import ToolSpec
 if TYPE_CHECKING:
     from screenloop.phone.ctx import Ctx
     from screenloop.phone.flows import FlowStep
+    from screenloop.phone.page import Page, Sheet
     from screenloop.phone.ui import Ui
-    from screenloop.phone.widgets import Page
 
 P = ParamSpec("P")
 S = TypeVar("S", bound=AppState)
@@ -152,7 +152,7 @@ class Query:
 class Route(Generic[P]):
     """A page of an app by its path template, e.g. `/p/{person}`."""
 
-    def __init__(self, app: str, template: str, view: Callable[..., Page]) -> None:
+    def __init__(self, app: str, template: str, view: Callable[..., Page | Sheet]) -> None:
         self.app = app
         self.template = template
         self.view = view
@@ -258,10 +258,10 @@ class App(Generic[S]):
 
     def page(
         self, template: str
-    ) -> Callable[[Callable[Concatenate[S, Ui, P], Page]], Route[P]]:
+    ) -> Callable[[Callable[Concatenate[S, Ui, P], Page | Sheet]], Route[P]]:
         """Declare a page by its path; `{slots}` are the function's arguments, all text."""
 
-        def declare(view: Callable[Concatenate[S, Ui, P], Page]) -> Route[P]:
+        def declare(view: Callable[Concatenate[S, Ui, P], Page | Sheet]) -> Route[P]:
             if template in self.routes:
                 raise ConfigError(f"{source_of(view)}: page {template!r} is declared twice")
             route: Route[P] = Route(self.id, template, view)
@@ -273,9 +273,7 @@ class App(Generic[S]):
     def flow(self, name: str, *steps: FlowStep) -> None:
         """Declare a reference walk that starts at the app's first page."""
         frame = inspect.stack()[1]
-        self.flows.append(
-            Flow(name=name, steps=steps, where=f"{frame.filename}:{frame.lineno}")
-        )
+        self.flows.append(Flow(name=name, steps=steps, where=f"{frame.filename}:{frame.lineno}"))
 
     def accepts_shared(self, route: Route[Any]) -> None:
         """Offer a page in the share sheet; its slots are `text` and/or `image`."""
@@ -300,9 +298,7 @@ class App(Generic[S]):
         offered: list[Action[Any] | Query] = [a for a in self.actions.values() if a.tool]
         offered += self.queries.values()
         return tuple(
-            ToolSpec(
-                name=part.tool_name, description=part.tool, parameters=part.signature.schema()
-            )
+            ToolSpec(name=part.tool_name, description=part.tool, parameters=part.signature.schema())
             for part in sorted(offered, key=lambda part: part.name)
         )
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from screenloop.phone.do import Do, Placing
 from screenloop.phone.fonts import clip, drawable, wrap
-from screenloop.phone.icons import icon_svg
+from screenloop.phone.images import icon_key, picture_key
 from screenloop.phone.theme import Theme
 from screenloop.types import SizePx, Struct
 
@@ -87,8 +87,8 @@ class Canvas:
         self.paint = paint
         self.html: list[str] = []
         self.nodes: list[Node] = []
-        self.images: dict[str, tuple[str, int, int, int]] = {}
-        """Image key -> (kind, seed, width, height) of the picture to draw."""
+        self.images: dict[str, None] = {}
+        """Keys of the images to draw, in order; see `images.image_bytes`."""
         self._top = 0
         self._bottom = size_px[1]
         self._later: list[Callable[[], None]] = []
@@ -222,11 +222,7 @@ class Canvas:
         """Paint an icon."""
         if not self.paint or self._hidden(y, size_px):
             return
-        svg = icon_svg(name, size_px, color or self.theme.ink)
-        self.html.append(
-            f'<div class="b" style="left:{x}px;top:{y}px;width:{size_px}px;height:{size_px}px">'
-            f"{svg}</div>"
-        )
+        self._image(icon_key(name, size_px, color or self.theme.ink), x, y, size_px, size_px)
 
     def picture(
         self, kind: str, seed: int, x: int, y: int, w: int, h: int, *, radius: int = 0
@@ -234,8 +230,10 @@ class Canvas:
         """Paint a generated picture at display size."""
         if not self.paint or self._hidden(y, h):
             return
-        key = f"{kind}-{seed}-{w}x{h}"
-        self.images[key] = (kind, seed, w, h)
+        self._image(picture_key(kind, seed, w, h), x, y, w, h, radius)
+
+    def _image(self, key: str, x: int, y: int, w: int, h: int, radius: int = 0) -> None:
+        self.images[key] = None
         style = f"left:{x}px;top:{y}px;width:{w}px;height:{h}px"
         if radius:
             style += f";border-radius:{radius}px"

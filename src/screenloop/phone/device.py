@@ -34,7 +34,7 @@ from screenloop.phone.do import (
     Share,
     key_of,
 )
-from screenloop.phone.doc import Doc
+from screenloop.phone.doc import Doc, PageDoc
 from screenloop.phone.screen import SIZE_PX, Screen, build_screen
 from screenloop.phone.state import NoSuchRow
 from screenloop.phone.system import OS_ID, SystemState
@@ -270,9 +270,7 @@ class Device:
         """Press one key: of the soft keyboard, or back, home, recents, volume, power."""
         named = f"key {key}"
         if key in ("back", "home", "recents"):
-            do: Do = {"back": Back(), "home": OpenApp(app=OS_ID)}.get(
-                key, Overlay(path="/recents")
-            )
+            do: Do = {"back": Back(), "home": OpenApp(app=OS_ID)}.get(key, Overlay(path="/recents"))
             return self.perform(do, named)
         if key in ("volume_up", "volume_down"):
             step = 10 if key == "volume_up" else -10
@@ -365,7 +363,7 @@ class Device:
             case SetLocal(values=values):
                 self.doc = moves.set_locals(self.doc, values)
             case Overlay(path=path, locals=values):
-                page = moves.PageDoc(path=path, locals=values)
+                page = PageDoc(path=path, locals=values)
                 self.doc = replace(self.doc, overlay=page, focus="", keyboard="letters")
             case PickMedia(local=local):
                 self._pick(local)

@@ -91,9 +91,7 @@ class Transaction:
         app = self.apps[call.app]
         action: Action[Any] = app.actions[call.action]
         args = action.signature.convert(call.args)
-        self._allowed.append(
-            frozenset(n if "." in n else f"{call.app}.{n}" for n in action.writes)
-        )
+        self._allowed.append(frozenset(n if "." in n else f"{call.app}.{n}" for n in action.writes))
         state = self.state(app.state)
         before = type(state)(state.commit(), self.cast) if self.strict and action.check else None
         action.run(state, Ctx(self, call.app), **args)

@@ -27,7 +27,11 @@ class Go(Struct, frozen=True, kw_only=True, tag="go"):
     app: str
     path: str
     replace: bool = False
-    """Take the place of the current page instead of covering it (tabs)."""
+    """Take the place of the app's whole stack instead of covering it (tabs)."""
+
+    def at_root(self) -> Go:
+        """Return the same move as a main page: nothing below it."""
+        return Go(app=self.app, path=self.path, replace=True)
 
 
 class Back(Struct, frozen=True, kw_only=True, tag="back"):

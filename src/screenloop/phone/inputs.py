@@ -413,9 +413,7 @@ def _draw_closed(
     d.text(words, left + 14, y + 10, width - 60, size_px=12, color=t.muted, role=None)
     d.text(shown, left + 14, y + 29, width - 60, size_px=15, line_px=21, role=None)
     d.icon(icon, left + width - 38, y + 20, 24, t.muted)
-    d.node(
-        Node(role="button", label=words, box=Box(left, y + 4, width, 56), do=do, value=shown)
-    )
+    d.node(Node(role="button", label=words, box=Box(left, y + 4, width, 56), do=do, value=shown))
 
 
 def clearing(do: Do, *names: str) -> Do:

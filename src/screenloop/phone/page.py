@@ -123,9 +123,7 @@ class Region(Struct, frozen=True, kw_only=True):
         return max(0, self.content_px - self.box.h)
 
 
-def draw_page(
-    d: Canvas, page: Page, *, depth: int, scroll_px: int, keyboard_px: int
-) -> Region:
+def draw_page(d: Canvas, page: Page, *, depth: int, scroll_px: int, keyboard_px: int) -> Region:
     """Draw a page between the status bar and the navigation bar (or the keyboard).
 
     Args:
@@ -187,18 +185,14 @@ def _draw_bar(d: Canvas, page: Page, height: int, depth: int, ground: str) -> No
         d.text(page.title, left, top + 5, room, size_px=18, bold=True, role="heading")
         d.text(page.subtitle, left, top + 31, room, size_px=12, color=d.theme.muted)
     else:
-        d.text(
-            page.title, left, top, room, size_px=size, line_px=BAR_PX, bold=True, role="heading"
-        )
+        d.text(page.title, left, top, room, size_px=size, line_px=BAR_PX, bold=True, role="heading")
     x = w - 8 - 46 * len(page.actions)
     for action in page.actions:
         action.place(d, x, top + 6)
         x += 46
 
 
-def _draw_bottom(
-    d: Canvas, page: Page, y: int, footer_px: int, tabs_px: int, ground: str
-) -> None:
+def _draw_bottom(d: Canvas, page: Page, y: int, footer_px: int, tabs_px: int, ground: str) -> None:
     w, screen_h = d.size_px
     if footer_px or tabs_px:
         d.box(0, y, w, screen_h - y, ground)
@@ -264,11 +258,7 @@ def draw_sheet(d: Canvas, sheet: Sheet, *, scroll_px: int) -> Region:
     height = min(room, content + 60)
     top = STATUS_PX if sheet.from_top else screen_h - NAV_PX - height
     d.box(0, top, w, height, d.theme.bg, radius=24)
-    d.node(
-        Node(
-            role="dialog", label=d.words(sheet.title), box=Box(0, top, w, height), blocks=True
-        )
-    )
+    d.node(Node(role="dialog", label=d.words(sheet.title), box=Box(0, top, w, height), blocks=True))
     view = Box(0, top + 56, w, height - 60)
     offset = min(max(0, scroll_px), max(0, content - view.h))
     _draw_body(d, sheet.body, heights, view, offset)

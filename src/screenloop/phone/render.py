@@ -14,13 +14,13 @@ import pytakumi
 from PIL import Image
 
 from screenloop.phone.fonts import FAMILY, font_files
-from screenloop.phone.imagery import picture
+from screenloop.phone.images import image_bytes
 from screenloop.phone.screen import SIZE_PX, Screen
 from screenloop.types import SizePx, Struct
 
 STYLE = (
     ".s{position:relative;width:412px;height:915px;overflow:hidden;"
-    f"font-family:{FAMILY};text-rendering:geometricPrecision;font-kerning:none;"
+    f"font-family:{FAMILY};text-rendering:geometricPrecision;"
     "background:#ffffff}"
     ".b{position:absolute;display:block}"
     ".t{position:absolute;display:block;white-space:nowrap}"
@@ -63,9 +63,7 @@ def body_html(screen: Screen) -> str:
 
 def paint(native: pytakumi.Renderer, screen: Screen, size_px: SizePx = SIZE_PX) -> Frame:
     """Paint a screen with pytakumi; it lets go of the interpreter while it works."""
-    images = {
-        p.key: picture(p.kind, p.seed, p.size_px[0], p.size_px[1]) for p in screen.pictures
-    }
+    images = {key: image_bytes(key) for key in screen.images}
     raw = native.render_html(
         body_html(screen),
         width=size_px[0],
@@ -74,6 +72,7 @@ def paint(native: pytakumi.Renderer, screen: Screen, size_px: SizePx = SIZE_PX) 
         stylesheets=[STYLE],
         images=images or None,
         device_pixel_ratio=size_px[0] / SIZE_PX[0],
+        use_presets=False,
     )
     return Frame(rgba=raw, size_px=size_px)
 

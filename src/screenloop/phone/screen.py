@@ -20,15 +20,6 @@ SIZE_PX: SizePx = (412, 915)
 """The layout size of every phone; frames may be painted larger."""
 
 
-class Picture(Struct, frozen=True, kw_only=True):
-    """A generated picture that the screen shows."""
-
-    key: str
-    kind: str
-    seed: int
-    size_px: SizePx
-
-
 class Screen(Struct, frozen=True, kw_only=True):
     """What can be seen and touched."""
 
@@ -40,7 +31,8 @@ class Screen(Struct, frozen=True, kw_only=True):
     """`<app><route template>` of the page that takes touches."""
     html: str = ""
     """The flat list of boxes; empty when not painted."""
-    pictures: tuple[Picture, ...] = ()
+    images: tuple[str, ...] = ()
+    """Keys of the images in it, see `images.image_bytes`."""
     dark: bool = False
 
     def hit(self, x: float, y: float) -> Node | None:
@@ -104,9 +96,7 @@ def build_screen(
         if isinstance(over, Sheet):
             region = draw_sheet(d, over, scroll_px=doc.overlay.scroll_px)
         else:
-            region = draw_page(
-                d, over, depth=1, scroll_px=doc.overlay.scroll_px, keyboard_px=0
-            )
+            region = draw_page(d, over, depth=1, scroll_px=doc.overlay.scroll_px, keyboard_px=0)
             if over.dialog is not None:
                 over.dialog.draw(d)
     bare = isinstance(page, Page) and page.bare and doc.overlay is None
@@ -115,13 +105,9 @@ def build_screen(
         _draw_navigation(d, light=bare)
     if doc.toast:
         _draw_toast(d, doc.toast, keyboard_px)
-    pictures = tuple(
-        Picture(key=key, kind=kind, seed=seed, size_px=(w, h))
-        for key, (kind, seed, w, h) in d.images.items()
-    )
     return Screen(
         nodes=tuple(d.nodes), region=region, route=where, html="".join(d.html),
-        pictures=pictures, dark=d.theme.dark,
+        images=tuple(d.images), dark=d.theme.dark,
     )  # fmt: skip
 
 

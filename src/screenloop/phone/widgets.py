@@ -32,9 +32,7 @@ def stack_height(d: Canvas, widgets: Sequence[Widget], w: int, gap: int = 0) -> 
     return sum(v.height(d, w) for v in widgets) + gap * max(0, len(widgets) - 1)
 
 
-def draw_stack(
-    d: Canvas, widgets: Sequence[Widget], x: int, y: int, w: int, gap: int = 0
-) -> None:
+def draw_stack(d: Canvas, widgets: Sequence[Widget], x: int, y: int, w: int, gap: int = 0) -> None:
     """Draw widgets one under the other."""
     for widget in widgets:
         widget.draw(d, x, y, w)
@@ -108,9 +106,7 @@ class Heading(Struct, frozen=True, kw_only=True):
                 label, x + w - MARGIN_PX - 110, y + 14, 110, size_px=13, color=d.theme.muted,
                 align="right", role=None,
             )  # fmt: skip
-            d.node(
-                Node(role="link", label=label, box=Box(x + w - 126, y + 4, 120, 36), do=self.do)
-            )
+            d.node(Node(role="link", label=label, box=Box(x + w - 126, y + 4, 120, 36), do=self.do))
 
 
 class Divider(Struct, frozen=True, kw_only=True):

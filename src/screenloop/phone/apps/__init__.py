@@ -1,0 +1,1 @@
+"""Mocked apps, one file each."""
