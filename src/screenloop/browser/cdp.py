@@ -106,7 +106,8 @@ class Session:
         """Send a command now and return the future of its result.
 
         Commands of one Session are sent in the order of the calls, so that several can be under
-        way at once. The future fails with `CommandRefused` or `BrowserGone`.
+        way at once. The future fails with `CommandRefused` or `BrowserGone`; it need not be
+        awaited.
         """
         return self._connection.post(method, params, self.id)
 
@@ -147,6 +148,10 @@ class Session:
     def remove_stream(self, stream: EventStream) -> None:
         """Undo `add_stream`."""
         self._streams.remove(stream)
+
+    def lose(self, fault: EnvironmentFault) -> None:
+        """Fail all commands under way and later ones: the target is of no use any more."""
+        self._connection.lose(self.id, fault)
 
     def deliver(self, method: str, params: Result) -> None:
         """Hand an event to those who listen."""
@@ -227,10 +232,10 @@ class Connection(asyncio.Protocol):
             if session_id is None or session.id == session_id:
                 session.fail(fault)
 
-    def forget(self, session_id: str) -> None:
+    def forget(self, session: Session) -> None:
         """Drop what is kept of a Session that is no longer used."""
-        self.lose(session_id, BrowserGone("the page was closed"))
-        self._sessions.pop(session_id, None)
+        self.lose(session.id, BrowserGone("the page was closed"))
+        self._sessions.pop(session.id, None)
 
     def close(self) -> None:
         """Close both pipes; commands under way fail."""

@@ -78,13 +78,24 @@ FLAGS = (
 """Pinned; part of what makes two Runs comparable."""
 
 
+DRAW_ON_DEMAND_FLAGS = (
+    "--enable-begin-frame-control",
+    "--run-all-compositor-stages-before-draw",
+)
+"""For the browsers that can: chromium-headless-shell, not a Chromium with windows."""
+
+
 class Browser:
     """One running browser; use it as `async with await launch() as browser`."""
 
-    def __init__(self, process: _Process, connection: Connection, version: str) -> None:
+    def __init__(
+        self, process: _Process, connection: Connection, version: str, *, draws_on_demand: bool
+    ) -> None:
         self.pid = process.pid
         self.version = version
         """Product and version, e.g. `HeadlessChrome/140.0`."""
+        self.draws_on_demand = draws_on_demand
+        """Whether frames are drawn only on `HeadlessExperimental.beginFrame`."""
         self._process = process
         self._connection = connection
         self._closing: asyncio.Task[None] | None = None
@@ -103,9 +114,9 @@ class Browser:
         """Return the Session of a target attached to with `flatten`."""
         return self._connection.session(session_id)
 
-    def forget(self, session_id: str) -> None:
-        """Drop a Session whose target is gone."""
-        self._connection.forget(session_id)
+    def forget(self, session: Session) -> None:
+        """Drop the Session of a target that is no longer used."""
+        self._connection.forget(session)
 
     async def close(self) -> None:
         """End the browser, its whole process group and its folder; may be called twice."""
@@ -137,6 +148,7 @@ async def launch(
     binary: Path | None = None,
     *,
     flags: tuple[str, ...] = (),
+    draw_on_demand: bool | None = None,
     deadline_s: float = START_DEADLINE_S,
 ) -> Browser:
     """Start a browser with a fresh profile.
@@ -144,6 +156,8 @@ async def launch(
     Args:
         binary: the browser; `None` looks for one with `find_chromium`.
         flags: more command line flags, after the pinned ones.
+        draw_on_demand: whether frames are drawn only when asked for; `None` does so where the
+            browser can (it is a headless shell).
         deadline_s: how long the start may take.
 
     Raises:
@@ -151,6 +165,10 @@ async def launch(
         EnvironmentFault: it does not start; holds the last lines it wrote.
     """
     binary = binary or find_chromium()
+    if draw_on_demand is None:
+        draw_on_demand = "headless" in binary.name
+    if draw_on_demand:
+        flags = (*DRAW_ON_DEMAND_FLAGS, *flags)
     process = await _Process.start(binary, flags)
     connection = await Connection.over_pipes(process.answers_fd, process.commands_fd)
     try:
@@ -163,7 +181,7 @@ async def launch(
                 f"{binary} did not start ({error}). It wrote: {process.last_words()}"
             ) from error
         raise
-    return Browser(process, connection, str(answer["product"]))
+    return Browser(process, connection, str(answer["product"]), draws_on_demand=draw_on_demand)
 
 
 class _Process(asyncio.Protocol):

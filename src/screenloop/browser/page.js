@@ -1,5 +1,5 @@
-// Runs in each document before its own scripts. Takes {epoch_ms, seed} and leaves one hidden
-// object, window.__screenloop. Time stands still until `advance` lets it run, so that what a page
+// Runs in each document before its own scripts. Takes {epoch_ms, seed, css} and leaves one
+// unlisted object, window.__screenloop. Time stands still until `advance` lets it run, so that what a page
 // shows depends on the actions and never on the machine.
 (options) => {
   "use strict";
@@ -7,12 +7,11 @@
   const MAX_CALLBACKS = 100000;
   const real = {
     Date: window.Date,
-    post: MessageChannel.prototype.constructor,
-    parse: JSON.parse,
+    requestAnimationFrame: window.requestAnimationFrame.bind(window),
     stringify: JSON.stringify,
   };
   const timers = new Map();
-  const animations = new Map();
+  const animations = new WeakMap();
   let now_ms = 0;
   let next_id = 1;
   let ran = 0;
@@ -181,7 +180,10 @@
     hold_animations();
     return now_ms;
   };
+  const painted = () =>
+    new Promise((done) =>
+      real.requestAnimationFrame(() => real.requestAnimationFrame(() => done(true))));
   Object.defineProperty(window, "__screenloop", {
-    value: Object.freeze({ advance, state, now_ms: () => now_ms }),
+    value: Object.freeze({ advance, painted, state, now_ms: () => now_ms }),
   });
 }

@@ -270,8 +270,12 @@ class Device:
         """Press one key: of the soft keyboard, or back, home, recents, volume, power."""
         named = f"key {key}"
         if key in ("back", "home", "recents"):
-            do: Do = {"back": Back(), "home": OpenApp(app=OS_ID)}.get(key, Overlay(path="/recents"))
-            return self.perform(do, named)
+            keys: dict[str, Do] = {
+                "back": Back(),
+                "home": OpenApp(app=OS_ID),
+                "recents": Overlay(path="/recents"),
+            }
+            return self.perform(keys[key], named)
         if key in ("volume_up", "volume_down"):
             step = 10 if key == "volume_up" else -10
             volume = min(100, max(0, self.system.media_volume + step))
@@ -405,6 +409,8 @@ class Device:
         if not self.doc.focus:
             for node in reversed(self.screen.nodes):
                 if node.role == "dialog" and node.blocks and node.do is not None:
+                    if isinstance(node.do, Back):
+                        break
                     self.perform(node.do)
                     return
         self.doc = moves.back(self.doc)

@@ -6,6 +6,7 @@ same document in a real browser, as the reference and for people.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from io import BytesIO
 from typing import Protocol
@@ -13,7 +14,7 @@ from typing import Protocol
 import pytakumi
 from PIL import Image
 
-from screenloop.phone.fonts import FAMILY, font_files
+from screenloop.phone.fonts import FAMILY, FontFile, font_files
 from screenloop.phone.images import image_bytes
 from screenloop.phone.screen import SIZE_PX, Screen
 from screenloop.types import SizePx, Struct
@@ -56,9 +57,21 @@ class Renderer(Protocol):
         ...
 
 
-def body_html(screen: Screen) -> str:
-    """Return the one element that holds the screen."""
-    return f'<div class="s">{screen.html}</div>'
+def body_html(screen: Screen, image_prefix: str = "") -> str:
+    """Return the one element that holds the screen; `image_prefix` goes before image keys."""
+    html = screen.html
+    if image_prefix:
+        html = html.replace('<img class="b" src="', f'<img class="b" src="{image_prefix}')
+    return f'<div class="s">{html}</div>'
+
+
+def font_css(url: Callable[[FontFile], str]) -> str:
+    """Return the rules that give a browser the bundled fonts."""
+    return "".join(
+        f"@font-face{{font-family:'{f.family}';font-weight:{f.weight};"
+        f"src:url('{url(f)}') format('opentype')}}"
+        for f in font_files()
+    )
 
 
 def paint(native: pytakumi.Renderer, screen: Screen, size_px: SizePx = SIZE_PX) -> Frame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
@@ -33,7 +34,8 @@ def run_table(result: RunResult, run_dir: str) -> RenderableType:
         _headline(numbers),
         _details(numbers),
     ]
-    parts += [_groups_table(tag, numbers) for tag in numbers.groups if len(numbers.groups[tag]) > 1]
+    if numbers.groups:
+        parts.append(_groups_table(numbers))
     if numbers.unscored:
         parts.append(_unscored_table(numbers))
     failures = [row for row in result.rows if row.unscored is None and not row.success]
@@ -45,7 +47,7 @@ def run_table(result: RunResult, run_dir: str) -> RenderableType:
 
 def print_fitted(console: Console, what: RenderableType) -> None:
     """Print within `WIDTH` columns, also where the terminal is wider or is a file."""
-    console.print(what, width=min(console.width, WIDTH))
+    console.print(what, width=min(console.width, WIDTH), crop=False)
 
 
 def _scope(numbers: Score) -> str:
@@ -95,32 +97,39 @@ def _details(numbers: Score) -> Table:
     return table
 
 
-def _groups_table(tag: str, numbers: Score) -> Table:
-    table = Table(title=f"by {tag}", title_justify="left", title_style="bold", expand=False)
-    table.add_column(tag, max_width=30, no_wrap=True)
+def _table(title: str) -> Table:
+    return Table(
+        title=f"\n{title}" if title else None,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+    )
+
+
+def _groups_table(numbers: Score) -> Table:
+    table = _table("where it succeeds")
+    table.add_column("", max_width=30, no_wrap=True, overflow="ellipsis")
     for name in ("success", "95 % interval", "reward", "steps", "scored"):
         table.add_column(name, justify="right", no_wrap=True)
-    groups = numbers.groups[tag]
-    for group in groups[:_MAX_GROUPS]:
-        table.add_row(
-            escape(group.name),
-            words.percent(group.rate.rate),
-            words.interval(group.rate.ci),
-            words.decimal(group.reward_mean),
-            words.decimal(group.steps_mean, 1),
-            words.count(group.rate.scored),
-        )
-    if len(groups) > _MAX_GROUPS:
-        table.caption = f"and {len(groups) - _MAX_GROUPS} more in the report"
+    for tag, groups in numbers.groups.items():
+        table.add_row(f"by {tag}", style="dim")
+        for group in groups[:_MAX_GROUPS]:
+            table.add_row(
+                f"  {escape(group.name)}",
+                words.percent(group.rate.rate),
+                words.interval(group.rate.ci),
+                words.decimal(group.reward_mean),
+                words.decimal(group.steps_mean, 1),
+                words.count(group.rate.scored),
+            )
+        if len(groups) > _MAX_GROUPS:
+            table.add_row(f"  and {len(groups) - _MAX_GROUPS} more in the report", style="dim")
     return table
 
 
 def _unscored_table(numbers: Score) -> Table:
-    table = Table(
-        title="unscored: not the agent's failures, left out of the numbers",
-        title_justify="left",
-        title_style="bold",
-    )
+    table = _table("unscored: not the agent's failures, left out of the numbers")
     table.add_column("blame", no_wrap=True)
     table.add_column("stage", no_wrap=True)
     table.add_column("count", justify="right")
@@ -131,14 +140,14 @@ def _unscored_table(numbers: Score) -> Table:
 
 
 def _failures_table(failures: Sequence[EpisodeRow]) -> Table:
-    table = Table(title="not solved", title_justify="left", title_style="bold")
+    table = _table("not solved")
     table.add_column("task", max_width=40, overflow="ellipsis", no_wrap=True)
     table.add_column("reward", justify="right")
     table.add_column("steps", justify="right")
     table.add_column("ended", no_wrap=True)
     for row in failures[:_MAX_FAILURES]:
         table.add_row(
-            escape(row.task),
+            escape(f"{row.task} r{row.repeat}"),
             words.decimal(row.reward),
             str(row.steps),
             words.end_words(row.reason),
@@ -149,7 +158,8 @@ def _failures_table(failures: Sequence[EpisodeRow]) -> Table:
 
 
 def _next(run_dir: str, failures: Sequence[EpisodeRow]) -> Text:
-    text = Text("\n")
+    # A path broken over two lines cannot be copied.
+    text = Text("\n", no_wrap=True, overflow="ignore")
     text.append(f"result   {run_dir}\n")
     text.append(f"pages    screenloop report {run_dir}")
     if failures:
@@ -159,7 +169,7 @@ def _next(run_dir: str, failures: Sequence[EpisodeRow]) -> Text:
 
 def compare_table(comparison: Comparison) -> RenderableType:
     """Return two Runs side by side."""
-    sides = Table()
+    sides = _table("")
     for name in ("", "model", "success", "95 % interval", "unscored"):
         sides.add_column(name, justify="left" if name in ("", "model") else "right")
     for name, side in (("A", comparison.a), ("B", comparison.b)):
@@ -202,7 +212,7 @@ def _verdict(comparison: Comparison) -> Text:
 
 
 def _differences_table(differences: Sequence[ConfigDifference]) -> Table:
-    table = Table(title="what differs", title_justify="left", title_style="bold")
+    table = _table("what differs")
     table.add_column("field", overflow="fold")
     table.add_column("A", max_width=24, overflow="ellipsis", no_wrap=True)
     table.add_column("B", max_width=24, overflow="ellipsis", no_wrap=True)
@@ -212,7 +222,7 @@ def _differences_table(differences: Sequence[ConfigDifference]) -> Table:
 
 
 def _flips_table(comparison: Comparison) -> Table:
-    table = Table(title="tasks that flipped", title_justify="left", title_style="bold")
+    table = _table("tasks that flipped")
     table.add_column("task", max_width=52, overflow="ellipsis", no_wrap=True)
     table.add_column("A", justify="right")
     table.add_column("B", justify="right")

@@ -67,14 +67,14 @@ _CLOCK_ZH = re.compile(
 _CLOCK_WORD = re.compile(r"\b(noon|midnight)\b", re.IGNORECASE)
 _UNIT_S = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 _LENGTH = re.compile(
-    r"(?<![A-Za-z_.,:])(?<![0-9])(?P<count>[0-9]+(?:\.[0-9]+)?)\s*"
+    r"(?<![0-9_.,:])(?:(?<![A-Za-z])|(?<=[0-9][dhm]))(?P<count>[0-9]+(?:\.[0-9]+)?)\s*"
     r"(?:(?P<d>days?|d|天)|(?P<h>hours?|hrs?|h|小时)|(?P<m>minutes?|mins?|m|分钟?)"
     r"|(?P<s>seconds?|secs?|s|秒))(?![A-Za-z])\.?",
     re.IGNORECASE,
 )
 _LENGTH_CLOCK = re.compile(r"(?<![0-9:.])([0-9]{1,4}):([0-5][0-9]):([0-5][0-9])(?![0-9:])")
 _LENGTH_JOINT = re.compile(r"[\s,]*(?:and|&)?\s*", re.IGNORECASE)
-_SEPARATOR = re.compile(r"\s*(?:[,;、，；\n]|\band\b|&|和|\n)\s*", re.IGNORECASE)
+_SEPARATOR = re.compile(r"\s*(?:[,;、，；\n]|\band\b|&|和)\s*", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*•]|[0-9]{1,3}[.)])\s+")
 
 

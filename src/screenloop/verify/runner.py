@@ -81,7 +81,7 @@ class VerifierWorker:
         return await process.stdout.readline()
 
     async def _start(self) -> asyncio.subprocess.Process:
-        self._stderr = tempfile.TemporaryFile()
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _kill
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",

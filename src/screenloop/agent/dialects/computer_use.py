@@ -34,7 +34,7 @@ from screenloop.types import EnvSpec, SizePx
 
 FUNCTION = "computer_use"
 
-KEYS: Mapping[str, KeyName] = {
+KEYS: dict[str, KeyName] = {
     "enter": "enter",
     "tab": "tab",
     "esc": "escape",
@@ -53,9 +53,7 @@ KEYS: Mapping[str, KeyName] = {
     "page_down": "page_down",
 }
 """Names of keyboard keys that are a Key of their own; the first name of each is written."""
-_NAMES: dict[str, str] = {}
-for _name, _key in KEYS.items():
-    _NAMES.setdefault(_key, _name)
+_NAMES = {key: name for name, key in reversed(KEYS.items())}
 _CLICKS: dict[str, dict[str, Any]] = {
     "left_click": {},
     "right_click": {"button": "right"},

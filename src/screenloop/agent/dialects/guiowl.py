@@ -6,8 +6,6 @@ family's own device code divides by 999, which moves a point by at most a thousa
 
 from __future__ import annotations
 
-from typing import Any
-
 from screenloop.agent.dialects.base import Space
 from screenloop.agent.dialects.qwen import Qwen
 from screenloop.config import ImageRule
@@ -26,5 +24,5 @@ class GuiOwl(Qwen):
         '<tool_call>\n{"name": <function>, "arguments": <JSON object>}\n</tool_call>',
     )
 
-    def _reply(self, thought: str, name: str, arguments: dict[str, Any], call: str) -> str:
+    def _reply(self, thought: str, verb: str, call: str) -> str:
         return f"Action: {thought}\n{call}"

@@ -12,7 +12,7 @@ calls come back in order.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -23,7 +23,6 @@ from screenloop.agent.dialects.fields import Fields, checked
 from screenloop.agent.dialects.jsontext import read_object, unfence
 from screenloop.agent.dialects.layout import after_thinking, bare, nothing_found
 from screenloop.errors import ParseFailure
-from screenloop.types import ToolSpec
 
 Reader = Callable[[Fields], Action]
 """Makes the Action of one verb from its arguments."""
@@ -72,30 +71,10 @@ def write_call(name: str, arguments: Mapping[str, Any]) -> str:
     return f"<tool_call>\n{call}\n</tool_call>"
 
 
-def declare(
-    name: str, description: str, properties: Mapping[str, Any], tools: Sequence[ToolSpec]
-) -> list[str]:
-    """Return the prompt lines that declare the family's function, and the tools with it."""
-    functions = [
-        {
-            "name": name,
-            "description": description,
-            "parameters": {"type": "object", "properties": properties, "required": ["action"]},
-        },
-        *(
-            {"name": t.name, "description": t.description, "parameters": t.parameters}
-            for t in tools
-        ),
-    ]
-    return [
-        "# Tools",
-        "<tools>",
-        *(
-            msgspec.json.encode({"type": "function", "function": function}).decode()
-            for function in functions
-        ),
-        "</tools>",
-    ]
+def declare(name: str, description: str, parameters: Mapping[str, Any]) -> str:
+    """Return the one line that declares a function in a prompt."""
+    function = {"name": name, "description": description, "parameters": parameters}
+    return msgspec.json.encode({"type": "function", "function": function}).decode()
 
 
 def _objects(text: str, function: str) -> Iterable[dict[str, Any]]:

@@ -8,7 +8,7 @@ from screenloop.errors import ParseFailure
 
 _THINKING = re.compile(r"\s*<think(?:ing)?>", re.I)
 _THINKING_END = re.compile(r"</think(?:ing)?>", re.I)
-_ACTION_LINE = re.compile(r"^[ \t>*#`-]{0,8}action[ \t*`]{0,4}[:：][ \t*`]{0,4}", re.I | re.M)
+_ACTION_LINE = re.compile(r"^[ \t>*#`-]{0,8}action[ \t*`]{0,4}[:：][ \t*]{0,4}", re.I | re.M)
 
 
 def after_thinking(text: str, mark: re.Pattern[str]) -> str:

@@ -63,10 +63,15 @@ class Qwen:
         else:
             name, says = computer_use.FUNCTION, "Operate a computer by mouse and keyboard."
             properties = computer_use.schema(spec, where)
+        parameters = {"type": "object", "properties": properties, "required": ["action"]}
         lines = [
             "You operate a device for a person, one function call a turn.",
             "",
-            *hermes.declare(name, says, properties, tools),
+            "# Tools",
+            "<tools>",
+            hermes.declare(name, says, parameters),
+            *(hermes.declare(t.name, t.description, t.parameters) for t in tools),
+            "</tools>",
             "",
             *self.layout,
             "",
@@ -100,10 +105,10 @@ class Qwen:
             raise inexpressible(self.name, action)
         name, arguments = written
         call = hermes.write_call(name, arguments)
-        return self._reply(one_line(thought) or thought_for(action), name, arguments, call)
+        verb = name if isinstance(action, Tool) else arguments["action"]
+        return self._reply(one_line(thought) or thought_for(action), verb, call)
 
-    def _reply(self, thought: str, name: str, arguments: dict[str, Any], call: str) -> str:
-        verb = arguments.get("action", name) if isinstance(arguments, dict) else name
+    def _reply(self, thought: str, verb: str, call: str) -> str:
         return f"Thought: {thought}\nAction: {verb}\n{call}"
 
     def _write(self, action: Action, context: DialectContext) -> tuple[str, dict[str, Any]] | None:

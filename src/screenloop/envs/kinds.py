@@ -1,0 +1,53 @@
+"""Environment kinds by name, opened on demand."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from screenloop.envs.base import Environment
+from screenloop.registry import find
+from screenloop.store.blobs import BlobStore
+from screenloop.types import EnvRef
+
+KINDS: dict[str, str] = {
+    "phone": "screenloop.envs.phone:PhoneEnvironments",
+    "web": "screenloop.envs.web:WebEnvironments",
+    "fake": "screenloop.envs.fake:FakeEnvironments",
+}
+"""Kind to the class that opens its Instances; a dotted path works as a kind as well."""
+
+
+class Opener(Protocol):
+    """Opens Instances of one kind and owns what they share."""
+
+    async def open(self, env: EnvRef) -> Environment:
+        """Return an Instance that waits for its first reset."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of what the Instances share."""
+        ...
+
+
+class Environments:
+    """Opens Instances of any kind; a kind's machinery starts when the first one is asked for."""
+
+    def __init__(self, blobs: BlobStore) -> None:
+        self._blobs = blobs
+        self._openers: dict[str, Opener] = {}
+
+    async def open(self, env: EnvRef) -> Environment:
+        """Return an Instance.
+
+        Raises:
+            ConfigError: the kind is unknown, or what it needs is not installed.
+        """
+        if env.kind not in self._openers:
+            self._openers[env.kind] = find("environment kind", env.kind, KINDS)(self._blobs)
+        return await self._openers[env.kind].open(env)
+
+    async def close(self) -> None:
+        """Let go of all that was started."""
+        openers, self._openers = self._openers, {}
+        for opener in openers.values():
+            await opener.close()

@@ -1,0 +1,359 @@
+"""The mocked phone as an Environment: touches in, frames out, business state as evidence."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from screenloop.actions import (
+    Action,
+    Key,
+    Open,
+    Pinch,
+    Point,
+    Pointed,
+    Scroll,
+    Swipe,
+    Tap,
+    Tool,
+    Type,
+    Wait,
+    tag_of,
+)
+from screenloop.errors import ConfigError, EnvironmentFault, StaleFrame, UnsupportedAction
+from screenloop.phone.boot import installed, new_device
+from screenloop.phone.canvas import Node
+from screenloop.phone.device import Device, Snapshot
+from screenloop.phone.doc import Doc, business_data, state_hash
+from screenloop.phone.render import NativeRenderer, Renderer
+from screenloop.phone.screen import SIZE_PX, Screen
+from screenloop.phone.state import diff_data
+from screenloop.phone.system import OS_ID
+from screenloop.store.blobs import BlobStore
+from screenloop.types import (
+    BlobKey,
+    DiffRow,
+    Effect,
+    EnvRef,
+    EnvSpec,
+    Evidence,
+    Mode,
+    Observation,
+    SizePx,
+    SnapshotKey,
+    Start,
+    StepResult,
+    Struct,
+    Want,
+)
+
+GUI = (Tap, Swipe, Scroll, Type, Key, Open, Wait, Pinch)
+KEYS = {
+    "back": "back", "home": "home", "recents": "recents", "enter": "enter",
+    "backspace": "backspace", "space": "space", "volume_up": "volume_up",
+    "volume_down": "volume_down",
+}  # fmt: skip
+
+
+class Codec(Struct, frozen=True, kw_only=True):
+    """How frames are stored."""
+
+    name: str = "jpeg"
+    quality: int = 90
+
+
+class FrameCache:
+    """Blob keys of frames already painted, by what was painted; groups start on equal screens."""
+
+    def __init__(self, entries: int = 4096) -> None:
+        self.entries = entries
+        self.hits = 0
+        self._keys: OrderedDict[str, BlobKey] = OrderedDict()
+
+    def get(self, drawn: str) -> BlobKey | None:
+        """Return the key of an equal frame."""
+        key = self._keys.get(drawn)
+        if key is not None:
+            self.hits += 1
+            self._keys.move_to_end(drawn)
+        return key
+
+    def put(self, drawn: str, key: BlobKey) -> None:
+        """Remember a frame."""
+        if self.entries == 0:
+            return
+        self._keys[drawn] = key
+        if len(self._keys) > self.entries:
+            self._keys.popitem(last=False)
+
+
+@lru_cache(maxsize=8)
+def phone_spec(size_px: SizePx) -> EnvSpec:
+    """Return what every phone of a size can do."""
+    apps = [a for a in installed().values() if a.id != OS_ID]
+    return EnvSpec(
+        kind="phone",
+        size_px=size_px,
+        actions=frozenset(tag_of(a) for a in (*GUI, Tool)),
+        wants=frozenset({"frame", "tree", "text"}),
+        can_fork=True,
+        apps=tuple(a.title[0] for a in apps),
+        tools=tuple(tool for a in apps for tool in a.tools()),
+    )
+
+
+class PhoneEnvironment:
+    """One mocked phone."""
+
+    def __init__(
+        self,
+        env: EnvRef,
+        blobs: BlobStore,
+        *,
+        renderer: Renderer | None = None,
+        cache: FrameCache | None = None,
+        codec: Codec | None = None,
+        quantum_ms: int = 1000,
+    ) -> None:
+        width, height = env.size_px
+        if abs(width / height - SIZE_PX[0] / SIZE_PX[1]) > 0.01:
+            raise ConfigError(
+                f"a phone cannot be {width}x{height}: its frames have the proportions of "
+                f"{SIZE_PX[0]}x{SIZE_PX[1]}, for example 412x915 or 1080x2400"
+            )
+        self.spec = phone_spec(env.size_px)
+        self._blobs = blobs
+        self._renderer: Renderer = renderer or NativeRenderer()
+        self._cache = cache if cache is not None else FrameCache()
+        self._codec = codec or Codec()
+        self._quantum_ms = quantum_ms
+        self._device: Device | None = None
+        self._first: Doc | None = None
+        self._mode: Mode = "gui_only"
+        self._frame: BlobKey | None = None
+        self._kept: dict[SnapshotKey, tuple[Snapshot, Doc, Mode]] = {}
+
+    # ---- the contract ----------------------------------------------------------------------
+
+    async def reset(self, start: Start | SnapshotKey, *, deadline_s: float) -> Observation:
+        """Bring the phone to a task's world, or to a kept state."""
+        if isinstance(start, str):
+            if start not in self._kept:
+                raise EnvironmentFault(f"this phone keeps no snapshot {start!r}")
+            kept, self._first, self._mode = self._kept[start]
+            device = Device(installed(), kept.doc, quantum_ms=self._quantum_ms)
+            device.restore(kept)
+            self._device = device
+        else:
+            world = start.task.world
+            self._device = new_device(
+                world.name, world.seed, world.patches, quantum_ms=self._quantum_ms
+            )
+            self._first = self._device.doc
+            self._mode = start.mode
+        return await self.observe(deadline_s=deadline_s)
+
+    async def observe(self, want: Sequence[Want] = ("frame",), *, deadline_s: float) -> Observation:
+        """See the screen: painted, as a tree, as text."""
+        device = self._running()
+        frame = tree = text = None
+        if "frame" in want:
+            screen = device.painted()
+            frame = await self._paint(screen)
+            self._frame = frame
+        if "tree" in want:
+            tree = self._blobs.put(msgspec.json.encode(tree_of(device.screen)), "json")
+        if "text" in want:
+            words = "\n".join(n.label for n in device.screen.nodes if n.label)
+            text = self._blobs.put(words.encode(), "txt")
+        return Observation(
+            frame=frame,
+            tree=tree,
+            text=text,
+            size_px=self.spec.size_px,
+            app=device.doc.front,
+            tools=device.tool_names() if self._mode == "hybrid" else (),
+            clock_s=device.doc.clock_ms / 1000,
+            state_hash=state_hash(device.doc),
+        )
+
+    async def step(self, action: Action, *, action_id: str, deadline_s: float) -> StepResult:
+        """Carry out one action: touch, then let the clock run its quantum."""
+        device = self._running()
+        self._check(action)
+        device.begin(action_id, "tool" if isinstance(action, Tool) else "gui")
+        effect = _perform(device, action)
+        extra_ms = round(action.seconds * 1000) if isinstance(action, Wait) else 0
+        rows = device.end(extra_ms=extra_ms)
+        observation = await self.observe(deadline_s=deadline_s)
+        return StepResult(effect=effect, observation=observation, changes=rows)
+
+    async def evidence(self, *, deadline_s: float) -> Evidence:
+        """Tell the business state after the reset and now, and what lies between."""
+        device = self._running()
+        assert self._first is not None
+        return Evidence(
+            before=business_data(self._first),
+            after=business_data(device.doc),
+            diff=net_diff(self._first, device),
+        )
+
+    async def snapshot(self, *, deadline_s: float) -> SnapshotKey:
+        """Keep the whole state; costs two references."""
+        device = self._running()
+        assert self._first is not None
+        key = f"snap-{len(self._kept)}"
+        self._kept[key] = (device.snapshot(), self._first, self._mode)
+        return key
+
+    async def close(self) -> None:
+        """Let go of the state."""
+        self._device = None
+        self._kept.clear()
+
+    # ---- parts -----------------------------------------------------------------------------
+
+    @property
+    def device(self) -> Device:
+        """The phone itself, for whoever owns the Environment (proof, live page, benches)."""
+        return self._running()
+
+    def _running(self) -> Device:
+        if self._device is None:
+            raise EnvironmentFault("the phone has not been reset yet, or is closed")
+        return self._device
+
+    def _check(self, action: Action) -> None:
+        if tag_of(action) not in self.spec.actions:
+            raise UnsupportedAction(
+                f"a phone does not execute {tag_of(action)!r}; it executes "
+                f"{', '.join(sorted(self.spec.actions))}"
+            )
+        if isinstance(action, Tool) and self._mode == "gui_only":
+            raise UnsupportedAction("tools are not callable in mode gui_only; use the screen")
+        if isinstance(action, Pointed) and action.frame not in (None, self._frame):
+            raise StaleFrame(
+                f"the coordinates of {tag_of(action)!r} refer to frame {action.frame}, but the "
+                f"screen is {self._frame}; observe again"
+            )
+
+    async def _paint(self, screen: Screen) -> BlobKey:
+        drawn = hashlib.sha256(
+            f"{self.spec.size_px}{self._codec}{screen.html}".encode()
+        ).hexdigest()
+        key = self._cache.get(drawn)
+        if key is None:
+            frame = await self._renderer.render(screen, self.spec.size_px)
+            suffix = "jpg" if self._codec.name == "jpeg" else "png"
+            key = self._blobs.put(frame.encode(self._codec.name, self._codec.quality), suffix)
+            self._cache.put(drawn, key)
+        return key
+
+
+class PhoneEnvironments:
+    """Opens phones that share one frame cache."""
+
+    def __init__(self, blobs: BlobStore) -> None:
+        self._blobs = blobs
+        self._cache = FrameCache()
+
+    async def open(self, env: EnvRef) -> PhoneEnvironment:
+        """Return a phone that waits for its first reset."""
+        return PhoneEnvironment(env, self._blobs, cache=self._cache)
+
+    async def close(self) -> None:
+        """Phones hold nothing outside the process."""
+
+
+def _at(point: Point) -> tuple[float, float]:
+    """Return a point in layout pixels."""
+    return (
+        min(point[0] * SIZE_PX[0], SIZE_PX[0] - 0.5),
+        min(point[1] * SIZE_PX[1], SIZE_PX[1] - 0.5),
+    )
+
+
+def _perform(device: Device, action: Action) -> Effect:
+    match action:
+        case Tap(at=at, count=2):
+            return device.double_tap(*_at(at))
+        case Tap(at=at, hold_ms=hold_ms):
+            return device.tap(*_at(at), hold_ms=hold_ms)
+        case Swipe(path=path):
+            return device.swipe(*_at(path[0]), *_at(path[-1]))
+        case Scroll(direction=direction, screens=screens):
+            return device.scroll(direction, screens)
+        case Type(text=text, at=at, clear=clear, submit=submit):
+            if at is not None:
+                effect = device.tap(*_at(at))
+                if not effect.ok:
+                    return effect
+            return device.type_text(text, clear=clear, submit=submit)
+        case Key(name=name):
+            if name not in KEYS:
+                return Effect(
+                    ok=False, code="no_such_key", executed=f"key {name}",
+                    message=f"a phone has no key {name!r}; it has {', '.join(KEYS)}",
+                )  # fmt: skip
+            return device.press(KEYS[name])
+        case Open(app=app):
+            return device.open(app)
+        case Wait(seconds=seconds):
+            return Effect(ok=True, executed=f"wait {seconds:g} s")
+        case Pinch(at=at, scale=scale):
+            return device.pinch(*_at(at), scale)
+        case Tool(name=name, args=args):
+            return device.call_tool(name, args)
+        case _:
+            raise UnsupportedAction(f"a phone does not execute {tag_of(action)!r}")
+
+
+def net_diff(first: Doc, device: Device) -> tuple[DiffRow, ...]:
+    """Return what differs from the first state, each row with the last action that touched it."""
+    touched: dict[tuple[str, str, str, str], DiffRow] = {}
+    for row in device.changes():
+        touched[row.app, row.table, row.id, row.field] = row
+        touched[row.app, row.table, row.id, ""] = row
+    found: list[DiffRow] = []
+    for app_id, part in device.doc.apps.items():
+        for row in diff_data(app_id, first.apps[app_id].data, part.data):
+            last = touched.get((row.app, row.table, row.id, row.field))
+            if last is not None:
+                row = msgspec.structs.replace(row, action_id=last.action_id, channel=last.channel)
+            found.append(row)
+    return tuple(found)
+
+
+def tree_of(screen: Screen) -> dict[str, Any]:
+    """Return the accessibility tree: what can be read and touched, in layout pixels."""
+    return {
+        "size_px": list(SIZE_PX),
+        "page": screen.route,
+        "nodes": [_leaf(node) for node in screen.nodes if node.label or node.do],
+    }
+
+
+def _leaf(node: Node) -> dict[str, Any]:
+    leaf: dict[str, Any] = {
+        "role": node.role,
+        "label": node.label,
+        "box": [node.box.x, node.box.y, node.box.w, node.box.h],
+    }
+    touches = {
+        "tap": node.do, "long_press": node.long, "double_tap": node.double, "slide": node.place,
+    }  # fmt: skip
+    can = [name for name, do in touches.items() if do is not None]
+    facts = (
+        ("value", node.value), ("checked", node.checked), ("selected", node.selected),
+        ("field", node.field), ("can", can),
+    )  # fmt: skip
+    leaf.update({name: value for name, value in facts if value or (value is False and
+                 name == "checked")})  # fmt: skip
+    if not node.enabled:
+        leaf["enabled"] = False
+    return leaf
