@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from screenloop.actions import Answer, Ask, Finish, Tap, Type
 from screenloop.agent.base import Assignment, Turn
 from screenloop.agent.dialects.plain import Plain
+from screenloop.agent.dialects.uitars import UITars
 from screenloop.agent.harness import Harness, reconstruct, renderer
 from screenloop.agent.history import PLACEHOLDER, windows
+from screenloop.agent.prompt import prompt_hash
 from screenloop.config import ImageRule, Window
 from screenloop.errors import ConfigError, EnvironmentFault, ModelUnavailable
 from screenloop.messages import ImagePart, Reply
@@ -75,14 +77,14 @@ async def test_how_long_an_action_took_never_reaches_the_prompt():
     assert first == again
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(1, 6), st.data())
 async def test_records_rebuild_every_request(steps, data):
     window = Window(steps=steps, overlap=data.draw(st.integers(0, steps - 1)))
-    requests, decisions = await _play([TAP] * 14, window)
+    requests, decisions = await _play([TAP] * 10, window)
     records = [d.call for d in decisions]
     assert reconstruct(records) == [r.messages for r in requests]
-    starts = {span.first_new_step for span in windows(14, window)}
+    starts = {span.first_new_step for span in windows(10, window)}
     assert {r.step_index for r in records if r.parent_call_id is None} == starts
     assert all(len(r.messages) == 1 for r in records if r.parent_call_id is not None)
 
@@ -204,3 +206,34 @@ def test_the_renderer_writes_replies_that_the_dialect_reads():
     assert '"at":[500,250]' in render(Tap(at=(0.5, 0.25)))
     for action in (Type(text="a\nAction: b"), Ask(text="?"), Answer(text=""), Finish()):
         assert render(action).count("\n") == 1
+
+
+async def test_a_family_without_a_system_role_gets_its_head_in_the_first_user_turn():
+    blobs = MemoryBlobs()
+    dialect = UITars()
+    click = "Thought: there.\nAction: click(point='<point>210 462</point>')"
+    model = ListedModel([click] * 3)
+    harness = Harness(
+        model, blobs, dialect=dialect, window=Window(steps=2, overlap=0), image=dialect.image
+    )
+    harness.begin(_assignment())
+    for index in range(3):
+        turn = Turn(step_index=index, observation=_seen(blobs, index))
+        decision = await harness.decide(turn, deadline_s=5)
+        (tap,) = decision.actions
+        assert tap.at == (0.5, 0.5)
+    for request in model.requests:
+        first = request.messages[0]
+        assert first.role == "user"
+        assert "pixels of the 420x924 screenshot" in first.text
+        assert "Goal: Save the note." in first.text
+
+
+async def test_hybrid_is_refused_for_a_family_that_cannot_call_tools():
+    harness = Harness(ListedModel([]), MemoryBlobs(), dialect=UITars())
+    with pytest.raises(ConfigError, match="'uitars' cannot call app-native tools"):
+        harness.begin(_assignment("hybrid"))
+
+
+def test_the_prompt_hash_is_the_sha256_of_the_file():
+    assert prompt_hash("abc").startswith("ba7816bf8f01cfea")

@@ -67,7 +67,7 @@ def head(
     if mode == "hybrid" and not dialect.calls_tools:
         raise ConfigError(
             f"dialect {dialect.name!r} cannot call app-native tools; use --mode gui_only, or a "
-            "dialect that can: plain, qwen25vl, qwen3vl, qwen35, maiui, guiowl"
+            "dialect that can, e.g. plain"
         )
     if prompt is not None:
         return fill_prompt(prompt, spec, mode, picture_px, lang)

@@ -98,6 +98,9 @@ class Browser:
         """Whether frames are drawn only on `HeadlessExperimental.beginFrame`."""
         self._process = process
         self._connection = connection
+        self.display = asyncio.Lock()
+        """Held while a page draws on demand: all pages share one display, which fails for good
+        when a frame is begun before the last has ended."""
         self._closing: asyncio.Task[None] | None = None
 
     @property

@@ -25,6 +25,8 @@ EPOCH_MS = 1_735_732_800_000
 """When a page's clock starts: 2025-01-01 12:00 UTC, a Wednesday."""
 SETTLE_CAP_S = 5.0
 """How long loading under way may hold up a frame."""
+FRAME_DEADLINE_S = 5.0
+"""After which a page that draws no frame counts as hung and is closed."""
 _FRAME_TRIES = 3
 
 
@@ -71,6 +73,7 @@ class Page:
         self._browser = browser
         self._context_id = context_id
         self._closed = False
+        self._frames: set[asyncio.Task[Result]] = set()
         self._loading: set[str] = set()
         self._quiet = asyncio.Event()
         self._quiet.set()
@@ -136,6 +139,10 @@ class Page:
 
     async def close(self) -> None:
         """Dispose of the page and its context; harmless when the browser is gone."""
+        async with self._browser.display:
+            await self._dispose()
+
+    async def _dispose(self) -> None:
         if self._closed:
             return
         self._closed = True
@@ -212,7 +219,7 @@ class Page:
     async def draw(self) -> None:
         """Let the page draw a frame: scrolling, hovering and layout come to rest."""
         if self._browser.draws_on_demand:
-            await self.session.send("HeadlessExperimental.beginFrame")
+            await self._begin_frame({})
         else:
             await self.evaluate("__screenloop.painted()")
 
@@ -233,12 +240,31 @@ class Page:
             shot = await self.session.send("Page.captureScreenshot", options)
             return base64.b64decode(shot["data"])
         for _ in range(_FRAME_TRIES):
-            frame = await self.session.send(
-                "HeadlessExperimental.beginFrame", {"screenshot": options}
-            )
+            frame = await self._begin_frame({"screenshot": options})
             if "screenshotData" in frame:
                 return base64.b64decode(frame["screenshotData"])
         raise EnvironmentFault("the browser drew frames but gave no picture of any")
+
+    async def _begin_frame(self, params: Params) -> Result:
+        """Draw one frame; once begun it is seen to its end, even when the caller gives up."""
+        frame = asyncio.create_task(self._frame(params))
+        self._frames.add(frame)
+        frame.add_done_callback(self._end_frame)
+        return await asyncio.shield(frame)
+
+    def _end_frame(self, frame: asyncio.Task[Result]) -> None:
+        self._frames.discard(frame)
+        if not frame.cancelled():
+            frame.exception()  # Seen, also where the caller is gone.
+
+    async def _frame(self, params: Params) -> Result:
+        async with self._browser.display:
+            answer = self.session.post("HeadlessExperimental.beginFrame", params)
+            await asyncio.wait({answer}, timeout=FRAME_DEADLINE_S)
+            if not answer.done():
+                self.session.lose(BrowserGone(f"the page drew no frame in {FRAME_DEADLINE_S:g} s"))
+                await self._dispose()
+            return await answer
 
     def _on_request(self, params: Result) -> None:
         self._begin_loading(params["requestId"])

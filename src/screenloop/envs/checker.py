@@ -18,13 +18,12 @@ from typing import TypeVar
 import msgspec
 from PIL import Image
 
-from screenloop.actions import EXECUTOR, Action, Batch, Executor, Noop, Tap, tag_of
+from screenloop.actions import EXECUTOR, Action, Executor, Tap, tag_of
 from screenloop.envs.base import Environment
-from screenloop.envs.draws import DRAWABLE, draw_action
+from screenloop.envs.draws import DRAWABLE, draw_action, one_of_each
 from screenloop.errors import (
     DeadlinePassed,
     EnvironmentFault,
-    ScreenloopError,
     StaleFrame,
     UnsupportedAction,
 )
@@ -41,7 +40,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     rule: str
     passed: bool
     detail: str = ""
-    """What was seen instead; empty when the rule is kept."""
+    """What was seen instead, or why the rule does not apply."""
 
 
 class Report(Struct, frozen=True, kw_only=True):
@@ -81,6 +80,10 @@ class _Broken(Exception):
     """A rule is broken; says what was seen."""
 
 
+class _NotApplicable(Exception):
+    """The spec promises nothing that the rule could try."""
+
+
 async def check_environment(
     open_instance: Callable[[], Awaitable[Environment]],
     starts: Sequence[Start],
@@ -105,7 +108,10 @@ async def check_environment(
             await check()
         except _Broken as broken:
             findings.append(Finding(rule=rule, passed=False, detail=str(broken)))
-        except ScreenloopError as error:
+        except _NotApplicable as reason:
+            findings.append(Finding(rule=rule, passed=True, detail=f"not applicable: {reason}"))
+        except Exception as error:
+            # Whatever an Environment lets out of these calls breaks the rule being tried.
             detail = f"raised {type(error).__name__}: {error}"
             findings.append(Finding(rule=rule, passed=False, detail=detail))
         else:
@@ -245,7 +251,7 @@ class _Checker:
         async with _Opened(self) as env:
             seen = await self._reset(env, self._starts[0])
             if "tap" not in env.spec.actions:
-                return
+                raise _NotApplicable("the spec has no tap")
             try:
                 await self._step(env, Tap(at=(0.5, 0.5), frame=blob_key(b"another frame", "png")))
             except StaleFrame:
@@ -256,7 +262,7 @@ class _Checker:
     async def _snapshots_restore(self) -> None:
         async with _Opened(self) as env:
             if not env.spec.can_fork:
-                return
+                raise _NotApplicable("the spec says it cannot fork")
             script = self._script(env)
             await self._reset(env, self._starts[0])
             await self._play(env, script[:4])
@@ -276,7 +282,7 @@ class _Checker:
     async def _closes_twice(self) -> None:
         env = await self._open_instance()
         await self._reset(env, self._starts[0])
-        await self._call(env.close(), "close")
+        await self.close(env)
         await self._call(env.close(), "a second close")
         unused = await self._open_instance()
         await self._call(unused.close(), "close of an instance that was never reset")
@@ -285,6 +291,9 @@ class _Checker:
 
     async def open(self) -> Environment:
         return await self._open_instance()
+
+    async def close(self, env: Environment) -> None:
+        await self._call(env.close(), "close")
 
     async def _reset(self, env: Environment, start: Start) -> Observation:
         return await self._call(env.reset(start, deadline_s=self._trial.deadline_s), "reset")
@@ -364,35 +373,13 @@ class _Opened:
         return self._env
 
     async def __aexit__(self, *_: object) -> None:
-        await self._env.close()
+        await self._checker.close(self._env)
 
 
 def _unsupported(supported: frozenset[str]) -> list[Action]:
     """Return one action of each kind that an Environment with this spec must refuse."""
-    samples: list[Action] = [
-        msgspec.convert(sample, Action)
-        for sample in (
-            {"type": "tap", "at": (0.5, 0.5)},
-            {"type": "swipe", "path": ((0.5, 0.6), (0.5, 0.4))},
-            {"type": "scroll", "direction": "down"},
-            {"type": "type", "text": "x"},
-            {"type": "key", "name": "back"},
-            {"type": "hotkey", "keys": ("ctrl", "c")},
-            {"type": "open", "app": "x"},
-            {"type": "wait", "seconds": 0},
-            {"type": "pinch", "at": (0.5, 0.5), "scale": 2},
-            {"type": "hover", "at": (0.5, 0.5)},
-            {"type": "bash", "command": "true"},
-            {"type": "tool", "name": "x"},
-            {"type": "ask", "text": "x"},
-            {"type": "answer", "text": "x"},
-            {"type": "finish"},
-            {"type": "noop"},
-        )
-    ]
-    samples.append(Batch(actions=(Noop(),)))
     return [
-        sample
-        for sample in samples
-        if tag_of(sample) not in supported or EXECUTOR[type(sample)] is Executor.ROLLOUT
+        action
+        for action in one_of_each()
+        if tag_of(action) not in supported or EXECUTOR[type(action)] is Executor.ROLLOUT
     ]

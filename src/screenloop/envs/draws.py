@@ -5,7 +5,28 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Sequence
 
-from screenloop.actions import Action, Key, KeyName, Point, Scroll, Swipe, Tap, Type, Wait
+from screenloop.actions import (
+    Action,
+    Answer,
+    Ask,
+    Bash,
+    Batch,
+    Finish,
+    Hotkey,
+    Hover,
+    Key,
+    KeyName,
+    Noop,
+    Open,
+    Pinch,
+    Point,
+    Scroll,
+    Swipe,
+    Tap,
+    Tool,
+    Type,
+    Wait,
+)
 from screenloop.errors import ConfigError
 
 _WORDS = ("milk", "hello", "42", "Ada Park", "see you at 5", "你好", "x")
@@ -40,6 +61,30 @@ def draw_action(
         "wait": lambda: Wait(seconds=rng.choice((0.5, 1.0, 2.0))),
     }  # fmt: skip
     return draws[name]()
+
+
+def one_of_each() -> tuple[Action, ...]:
+    """Return a small valid Action of every kind, for trying which ones are refused."""
+    middle = (0.5, 0.5)
+    return (
+        Tap(at=middle),
+        Swipe(path=((0.5, 0.6), (0.5, 0.4))),
+        Scroll(direction="down"),
+        Type(text="x"),
+        Key(name="back"),
+        Hotkey(keys=("ctrl", "c")),
+        Open(app="x"),
+        Wait(seconds=0.0),
+        Pinch(at=middle, scale=2.0),
+        Hover(at=middle),
+        Bash(command="true"),
+        Tool(name="x"),
+        Ask(text="x"),
+        Answer(text="x"),
+        Finish(),
+        Noop(),
+        Batch(actions=(Noop(),)),
+    )
 
 
 def _point(rng: random.Random) -> Point:

@@ -17,6 +17,7 @@ from screenloop.agent.base import Agent, Assignment, Turn
 from screenloop.errors import (
     AgentError,
     Blame,
+    ConfigError,
     DeadlinePassed,
     EnvironmentFault,
     ScreenloopError,
@@ -86,6 +87,7 @@ async def run_episode(
     A cancelled attempt leaves its file without an end, which is no result.
 
     Raises:
+        ConfigError: a name or setting is wrong; the Run cannot go on.
         InfraFault: the episode file cannot be written.
     """
     tally = _Tally(began_s=setting.clock())
@@ -99,6 +101,9 @@ async def run_episode(
             verdict = await setting.manager.evaluate(
                 lease, hands.claim, deadline_s=setting.deadlines.evaluate_s
             )
+    except ConfigError:
+        # A wrong setting spoils every Episode alike: it ends the Run.
+        raise
     except Exception as error:
         verdict = Verdict(unscored=_unscored(error, tally.stage))
     if verdict.unscored is not None:
