@@ -10,8 +10,9 @@ from PIL import Image
 from screenloop.actions import Action, Key, Open, Scroll, Tap, Tool, Type, Wait
 from screenloop.envs import fake_machine as machine
 from screenloop.envs.draws import draw_action, one_of_each
-from screenloop.envs.fake import FakeEnvironment, FakeFault, VirtualClock
+from screenloop.envs.fake import FakeEnvironment, FakeEnvironments, FakeFault, VirtualClock
 from screenloop.errors import (
+    ConfigError,
     DeadlinePassed,
     EnvironmentFault,
     InfraFault,
@@ -21,7 +22,7 @@ from screenloop.errors import (
 )
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.suites.fake import FakeSuite
-from screenloop.types import Start, World
+from screenloop.types import EnvRef, Start, World
 
 START = Start(task=FakeSuite().task("add_to_counter", 0))
 HYBRID = Start(task=START.task, mode="hybrid")
@@ -173,6 +174,15 @@ async def test_an_instance_must_be_reset_first_and_not_be_closed():
     await env.close()
     with pytest.raises(EnvironmentFault, match="closed"):
         await env.reset(START, deadline_s=5)
+
+
+async def test_the_opener_refuses_another_size():
+    opener = FakeEnvironments(MemoryBlobs())
+    env = await opener.open(START.task.env)
+    await env.reset(START, deadline_s=5)
+    with pytest.raises(ConfigError, match="measure"):
+        await opener.open(EnvRef(kind="fake", size_px=(1, 1)))
+    await opener.close()
 
 
 # ---- scripted faults -----------------------------------------------------------------------

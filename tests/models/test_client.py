@@ -132,6 +132,35 @@ async def test_a_lasting_fault_ends_as_model_unavailable_after_bounded_tries(fau
     assert len(server.requests) == 4
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd",
+        b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",
+    ],
+)
+async def test_a_server_that_speaks_something_else_is_unavailable(answer: bytes):
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        writer.close()
+        await writer.wait_closed()
+
+    server = await asyncio.start_server(speak, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    endpoint = parse_endpoint(f"m@http://127.0.0.1:{port}/v1")
+    model = OpenAIModel(endpoint, blobs=MemoryBlobs(), back_off=FAST)
+    for call in (model.complete(say("hi"), deadline_s=30), model.preflight()):
+        with pytest.raises(ModelUnavailable, match=f"127.0.0.1:{port}"):
+            await call
+    await model.close()
+    server.close()
+    await server.wait_closed()
+
+
 async def test_silence_ends_at_the_deadline():
     async with FakeServer(["never"]) as server:
         server.fail(Fault.SILENT)

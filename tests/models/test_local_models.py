@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from screenloop.suites.fake import FakeSuite
 
 from screenloop.actions import Action, Finish, Tap, Type, decode_action, encode_action
 from screenloop.errors import AgentError, ConfigError, ModelUnavailable, TaskError
@@ -15,6 +14,7 @@ from screenloop.models.random_actions import RandomModel
 from screenloop.models.replaying import ReplayingModel
 from screenloop.models.scripted import ScriptedModel
 from screenloop.store.episodes import CallRecord, EpisodeWriter, StartRecord
+from screenloop.suites.fake import FakeSuite
 
 
 def render(action: Action) -> str:

@@ -24,10 +24,23 @@ from screenloop.actions import (
     pin_frame,
 )
 from screenloop.agent.base import Decision
-from screenloop.envs.fake import FakeFault
+from screenloop.envs.base import Environment
+from screenloop.envs.fake import FakeEnvironment, FakeFault
 from screenloop.errors import AgentError, Blame, ConfigError, ModelUnavailable, TaskError
+from screenloop.manager.direct import DirectManager
 from screenloop.rollout.setting import Deadlines
-from screenloop.types import Budget, EndReason, Mode, Task, Usage
+from screenloop.types import (
+    Budget,
+    EndReason,
+    EnvRef,
+    Mode,
+    Observation,
+    SnapshotKey,
+    Start,
+    StepResult,
+    Task,
+    Usage,
+)
 
 MISS = Tap(at=(0.99, 0.5))
 """A tap on nothing."""
@@ -222,6 +235,31 @@ async def test_refused_actions_are_effects_and_the_episode_goes_on(tmp_path: Pat
     assert bench.devices[0].calls["observe"] == 1
 
 
+async def test_a_step_records_what_it_changed_with_its_action_id(tmp_path: Path) -> None:
+    class Telling(FakeEnvironment):
+        async def step(self, action: Action, *, action_id: str, deadline_s: float) -> StepResult:
+            result = await super().step(action, action_id=action_id, deadline_s=deadline_s)
+            log = (await self.evidence(deadline_s=deadline_s)).diff
+            rows = tuple(row for row in log if row.action_id == action_id)
+            return msgspec.structs.replace(result, changes=rows)
+
+    bench = Bench()
+
+    async def open_telling(ref: EnvRef) -> Environment:
+        return Telling(bench.blobs)
+
+    task = fake_task("add_to_counter")
+    batch = Batch(actions=tuple(task.golden))  # type: ignore[arg-type]
+    _, episode = await play(
+        PlayedAgent(batch, Finish()), tmp_path, attempt=an_attempt(task),
+        setting=bench.setting(manager=DirectManager(open_telling)),
+    )  # fmt: skip
+    rows = episode.steps[0].changes
+    assert [row.after for row in rows] == list(range(1, len(task.golden)))
+    assert [row.action_id for row in rows] == [f"ep/0/{n}" for n in range(1, len(task.golden))]
+    assert episode.steps[1].changes == ()
+
+
 # ---- failures ------------------------------------------------------------------------------
 
 
@@ -357,3 +395,60 @@ async def test_a_plan_that_cannot_be_made_is_the_tasks_fault(tmp_path: Path) -> 
     ending, _ = await play(PlayedAgent(Finish()), tmp_path, setting=bench.setting(prepare=prepare))
     assert ending.verdict.unscored is not None
     assert (ending.verdict.unscored.blame, ending.verdict.unscored.stage) == (Blame.TASK, "plan")
+
+
+async def test_an_environment_that_ends_itself_ends_the_episode(tmp_path: Path) -> None:
+    class Closing(FakeEnvironment):
+        async def step(self, action: Action, *, action_id: str, deadline_s: float) -> StepResult:
+            result = await super().step(action, action_id=action_id, deadline_s=deadline_s)
+            gone = msgspec.structs.replace(result.observation, frame=None, done=True)
+            return StepResult(effect=result.effect, observation=gone)
+
+    bench = Bench()
+
+    async def open_closing(ref: EnvRef) -> Environment:
+        return Closing(bench.blobs)
+
+    setting = bench.setting(manager=DirectManager(open_closing))
+    agent = PlayedAgent(Batch(actions=(Wait(), Wait())))
+    ending, episode = await play(agent, tmp_path, setting=setting)
+    assert ending.end.reason is EndReason.DONE
+    assert ending.verdict.unscored is None
+    assert len(episode.steps[0].effects) == 1
+
+
+async def test_an_environments_own_words_replace_the_tasks_goal(tmp_path: Path) -> None:
+    class Worded(FakeEnvironment):
+        async def reset(self, start: Start | SnapshotKey, *, deadline_s: float) -> Observation:
+            seen = await super().reset(start, deadline_s=deadline_s)
+            return msgspec.structs.replace(seen, goal="Click the button named ok.")
+
+    bench = Bench()
+
+    async def open_worded(ref: EnvRef) -> Environment:
+        return Worded(bench.blobs)
+
+    agent = PlayedAgent(Finish())
+    await play(agent, tmp_path, setting=bench.setting(manager=DirectManager(open_worded)))
+    assert agent.assignment is not None
+    assert agent.assignment.goal.text == "Click the button named ok."
+
+
+async def test_a_missing_screenshot_is_a_fault_and_never_a_blind_step(tmp_path: Path) -> None:
+    class Blind(FakeEnvironment):
+        async def step(self, action: Action, *, action_id: str, deadline_s: float) -> StepResult:
+            result = await super().step(action, action_id=action_id, deadline_s=deadline_s)
+            unseen = msgspec.structs.replace(result.observation, frame=None)
+            return StepResult(effect=result.effect, observation=unseen)
+
+    bench = Bench()
+
+    async def open_blind(ref: EnvRef) -> Environment:
+        return Blind(bench.blobs)
+
+    agent = PlayedAgent(Wait())
+    setting = bench.setting(manager=DirectManager(open_blind))
+    ending, _ = await play(agent, tmp_path, setting=setting)
+    assert ending.verdict.unscored is not None
+    assert ending.verdict.unscored.blame is Blame.ENVIRONMENT
+    assert len(agent.turns) == 1

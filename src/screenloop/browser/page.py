@@ -54,7 +54,13 @@ def page_script(*, seed: int = 0, css: str = "", epoch_ms: int = EPOCH_MS) -> st
     return f"({_source()})({json.dumps(options)})"
 
 
-_BASE_CSS = "* { caret-animation: manual !important; scroll-behavior: auto !important; }\n"
+_BASE_CSS = """
+* { caret-animation: manual !important; scroll-behavior: auto !important; }
+select:not([multiple]):not([size]), ::picker(select) { appearance: base-select !important; }
+::-webkit-calendar-picker-indicator { display: none !important; }
+"""
+"""A caret that does not blink, and no pickers in windows of their own: those are in no frame, so
+nobody could see what they do. A select opens inside the page instead."""
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from PIL import ImageFont
 from screenloop.actions import Action, Pointed, Tool, tag_of
 from screenloop.envs import fake_machine as machine
 from screenloop.errors import (
+    ConfigError,
     DeadlinePassed,
     EnvironmentFault,
     InfraFault,
@@ -23,6 +24,7 @@ from screenloop.store.blobs import BlobStore
 from screenloop.types import (
     DiffRow,
     Effect,
+    EnvRef,
     EnvSpec,
     Evidence,
     Mode,
@@ -262,3 +264,23 @@ class FakeEnvironment:
             state_hash=machine.state_hash(state),
             **parts,
         )
+
+
+class FakeEnvironments:
+    """Opens fake devices without faults."""
+
+    def __init__(self, blobs: BlobStore) -> None:
+        self._blobs = blobs
+
+    async def open(self, env: EnvRef) -> FakeEnvironment:
+        """Return a device.
+
+        Raises:
+            ConfigError: another size is wanted than fake devices have.
+        """
+        if env.size_px != machine.SIZE_PX:
+            raise ConfigError(f"fake devices measure {machine.SIZE_PX}, not {env.size_px}.")
+        return FakeEnvironment(self._blobs)
+
+    async def close(self) -> None:
+        """Fake devices share nothing."""

@@ -218,9 +218,9 @@ class WebEnvironment:
         picture: bytes | None = None
         for _ in range(_SETTLE_ROUNDS):
             await page.loaded()
-            look = await self._look(episode)
-            # Drawing lays the page out anew, which may start more loading.
+            # Drawing brings scrolling and layout to rest, and may start more loading.
             picture = await page.picture() if "frame" in want else None
+            look = await self._look(episode)
             if not page.is_loading:
                 break
         episode.last = look.status

@@ -129,6 +129,7 @@ class PageHands:
         else:
             dx = sign * action.screens * width
         await self._mouse.wheel(x, y, dx, dy)
+        await self._page.draw()
         return await self._did(f"scroll {action.direction} by {abs(dx + dy):.0f}", at)
 
     async def _type(self, action: Type) -> Effect:

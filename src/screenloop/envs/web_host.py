@@ -71,6 +71,10 @@ class BrowserHost:
         """Close a page without waiting for it."""
         self._chore(page.close())
 
+    async def idle(self) -> None:
+        """Return when no page is being closed or made ready."""
+        await asyncio.gather(*self._chores, *self._spares.values(), return_exceptions=True)
+
     async def close(self) -> None:
         """End the browser and everything in it; may be called twice."""
         waiting = [*self._chores, *self._spares.values()]

@@ -41,9 +41,14 @@ def package_root() -> Path:
     return Path(next(iter(found.submodule_search_locations)))
 
 
+def pages_folder() -> Path:
+    """Return the folder of the tasks' pages."""
+    return package_root() / "html" / "miniwob"
+
+
 def page_path(task: str) -> Path:
     """Return the file of a task's page."""
-    return package_root() / "html" / "miniwob" / f"{task}.html"
+    return pages_folder() / f"{task}.html"
 
 
 @functools.cache

@@ -20,12 +20,12 @@ from screenloop.registry import load
 INSTALLED: dict[str, str] = {
     "os": "screenloop.phone.shell:app",
     "contacts": "screenloop.phone.apps.contacts:app",
-    # "messages": "screenloop.phone.apps.messages:app",
+    "messages": "screenloop.phone.apps.messages:app",
     # "notes": "screenloop.phone.apps.notes:app",
-    # "calendar": "screenloop.phone.apps.calendar:app",
+    "calendar": "screenloop.phone.apps.calendar:app",
     # "clock": "screenloop.phone.apps.clock:app",
     # "settings": "screenloop.phone.apps.settings:app",
-    # "gallery": "screenloop.phone.apps.gallery:app",
+    "gallery": "screenloop.phone.apps.gallery:app",
     # "shop": "screenloop.phone.apps.shop:app",
     # "wallet": "screenloop.phone.apps.wallet:app",
 }

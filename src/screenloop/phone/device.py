@@ -6,6 +6,7 @@ pixels of the layout (412x915), are hit-tested on the Screen's boxes, and become
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -75,6 +76,8 @@ class Device:
         self.strict = strict
         self.doc = doc
         self.log: Log | None = None
+        self.on_call: Callable[[Call, Channel, Outcome], None] | None = None
+        """Told of each action that ran, e.g. to record a demonstration; forks tell it too."""
         self._screen: tuple[Doc, Screen] | None = None
         self._action_id = ""
         self._channel: Channel = "gui"
@@ -94,6 +97,7 @@ class Device:
         """Return another device in the same state; neither sees the other from now on."""
         twin = Device(self.apps, self.doc, quantum_ms=self.quantum_ms, strict=self.strict)
         twin.log = self.log
+        twin.on_call = self.on_call
         twin._screen = self._screen
         return twin
 
@@ -424,6 +428,8 @@ class Device:
                 )
             return outcome
         self.doc = outcome.doc
+        if self.on_call is not None:
+            self.on_call(call, channel, outcome)
         if outcome.toast:
             self.doc = replace(self.doc, toast=outcome.toast)
         if outcome.rows:

@@ -39,6 +39,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     rows: tuple[DiffRow, ...] = ()
     moves: tuple[Do, ...] = ()
     toast: str = ""
+    inner: tuple[str, ...] = ()
+    """Actions that the action called itself, by tool name."""
 
 
 class CheckFailed(EnvironmentFault):
@@ -57,6 +59,7 @@ class Transaction:
         self.cast: Cast = cast(doc.world, doc.seed)
         self.moves: list[Do] = []
         self.toast = ""
+        self.ran: list[str] = []
         self.lang: str = doc.apps[OS_ID].data.fields["language"]
         self._drafts: dict[str, AppState] = {}
         self._allowed: list[frozenset[str]] = []
@@ -90,6 +93,7 @@ class Transaction:
             raise EnvironmentFault(f"{call.app}.{call.action}: actions call each other in circles")
         app = self.apps[call.app]
         action: Action[Any] = app.actions[call.action]
+        self.ran.append(action.tool_name)
         args = action.signature.convert(call.args)
         self._allowed.append(frozenset(n if "." in n else f"{call.app}.{n}" for n in action.writes))
         state = self.state(app.state)
@@ -164,8 +168,9 @@ def dispatch(doc: Doc, apps: Apps, call: Call, *, strict: bool = False) -> Outco
         return Outcome(doc=doc, ok=False, code="refused", message=str(error))
     after, rows = transaction.commit()
     return Outcome(
-        doc=after, ok=True, rows=rows, moves=tuple(transaction.moves), toast=transaction.toast
-    )
+        doc=after, ok=True, rows=rows, moves=tuple(transaction.moves), toast=transaction.toast,
+        inner=tuple(transaction.ran[1:]),
+    )  # fmt: skip
 
 
 def query(doc: Doc, apps: Apps, app_id: str, name: str, args: dict[str, Any]) -> Any:

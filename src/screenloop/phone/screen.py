@@ -96,6 +96,7 @@ def build_screen(
         if isinstance(over, Sheet):
             region = draw_sheet(d, over, scroll_px=doc.overlay.scroll_px)
         else:
+            d.nodes.clear()  # it covers the whole screen: nothing below can be seen or touched
             region = draw_page(d, over, depth=1, scroll_px=doc.overlay.scroll_px, keyboard_px=0)
             if over.dialog is not None:
                 over.dialog.draw(d)

@@ -20,6 +20,7 @@ from screenloop.phone.widgets import (
     Glyph,
     Grid,
     Heading,
+    Picture,
     Row,
     Slider,
     Text,
@@ -322,3 +323,23 @@ def permission(s: SystemState, ui: Ui) -> Sheet:
             Row(title=("Don't allow", "不允许"), lead=Glyph(icon="close"), do=deny),
         ),
     )  # fmt: skip
+
+
+@app.page("/pick")
+def pick(s: SystemState, ui: Ui) -> Sheet:
+    """Choose one of the photos; its id becomes a value of the page that asked."""
+    from screenloop.phone.apps.gallery import State as Gallery
+
+    local = ui.get("local", "")
+    photos = sorted(ui.of(Gallery).photos.where(lambda p: not p.trashed), key=lambda p: -p.taken_at)
+    cells = tuple(
+        Picture(
+            kind=p.kind, seed=p.seed, label=p.title, radius_px=4,
+            do=Both(first=Back(), then=SetLocal(values={local: p.id})),
+        )
+        for p in photos
+    )  # fmt: skip
+    body: list[Widget] = [Grid(children=cells, columns=3, gap_px=3, inset_px=8)]
+    if not cells:
+        body = [Empty(icon="image", words=("No photos yet", "还没有照片"))]
+    return Sheet(title=("Choose a photo", "选择照片"), body=body, dismiss=Back())

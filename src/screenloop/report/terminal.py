@@ -18,6 +18,7 @@ from screenloop.report.score import Score, score
 from screenloop.rollout.batch import Planned
 from screenloop.store.differences import ConfigDifference
 from screenloop.store.runs import EpisodeRow, RunResult
+from screenloop.types import Struct
 
 WIDTH = 80
 _MAX_GROUPS = 12
@@ -271,3 +272,31 @@ class ProgressBar:
         if self._unscored:
             tally += f", {self._unscored} unscored"
         self._bar.update(self._id, advance=1, tally=tally)
+
+
+def struct_table(value: Struct) -> RenderableType:
+    """Return a struct of figures as names and values; rows inside it become tables of their own."""
+    figures = Table.grid(padding=(0, 3))
+    parts: list[RenderableType] = [figures]
+    for name in value.__struct_fields__:
+        found = getattr(value, name)
+        if isinstance(found, tuple) and found and isinstance(found[0], Struct):
+            parts.append(_rows_table(name, found))
+        else:
+            figures.add_row(Text(name, "dim"), _figure(found))
+    return Group(*parts)
+
+
+def _rows_table(name: str, rows: Sequence[Struct]) -> Table:
+    table = _table(name)
+    for field in rows[0].__struct_fields__:
+        table.add_column(field, justify="right", overflow="fold")
+    for row in rows:
+        table.add_row(*(_figure(getattr(row, field)) for field in row.__struct_fields__))
+    return table
+
+
+def _figure(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 100 else f"{value:,.0f}"
+    return "–" if value is None else escape(str(value))

@@ -151,6 +151,7 @@ async def _play(
             actions=decision.actions,
             effects=effects,
             parse_error=decision.parse_error,
+            changes=hands.changes,
             took_s=setting.clock() - began_s,
         )
         writer.write(StepRecord(step=step))

@@ -16,7 +16,7 @@ from screenloop.actions import (
 )
 from screenloop.errors import StaleFrame, UnsupportedAction
 from screenloop.rollout.setting import Setting
-from screenloop.types import Claim, Effect, Lease, Observation
+from screenloop.types import Claim, DiffRow, Effect, Lease, Observation
 
 
 def singles(actions: Sequence[Action]) -> Iterator[Single]:
@@ -47,6 +47,8 @@ class Hands:
         self.claim = Claim()
         self.ask_reply: str | None = None
         """What the person said during the last `carry_out`."""
+        self.changes: tuple[DiffRow, ...] = ()
+        """What the last `carry_out` changed in the business state, where the device can tell."""
 
     async def carry_out(self, step_index: int, actions: Sequence[Action]) -> tuple[Effect, ...]:
         """Execute in order until one fails or the Episode is over; one Effect each.
@@ -54,7 +56,7 @@ class Hands:
         The k-th Effect belongs to the k-th single Action, batches opened up. Only the first is
         bound to the frame it was decided on: the screen has changed for the others.
         """
-        self.ask_reply = None
+        self.ask_reply, self.changes = None, ()
         effects: list[Effect] = []
         for number, action in enumerate(singles(actions)):
             loose = action if number == 0 else pin_frame(action, None)
@@ -91,4 +93,5 @@ class Hands:
             self.observation = await manager.observe(self._lease, deadline_s=deadlines.observe_s)
             return Effect(ok=False, code="stale_frame", message=str(error))
         self.observation = result.observation
+        self.changes += result.changes
         return result.effect

@@ -230,6 +230,8 @@ class Hours(Struct, frozen=True, kw_only=True):
             line_px=line, bold=True, color=ink, role=None,
         )  # fmt: skip
         if h >= 44:
-            d.text(block.note, left + 12, top + 23, width - 16, size_px=12, color=t.muted, role=None)
+            d.text(
+                block.note, left + 12, top + 23, width - 16, size_px=12, color=t.muted, role=None
+            )
         label = " · ".join(part for part in (block.title, block.note) if part)
         d.node(Node(role="row", label=label, box=Box(left, top, width, h), do=block.do))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import date
 
 from screenloop.phone.cast import Cast, Member
+from screenloop.phone.state import Record
 from screenloop.types import Struct
 
 SHOP = "Nimbus"
@@ -121,7 +122,7 @@ class Script(Struct, frozen=True, kw_only=True):
     archived: bool = False
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class Answer(Record, frozen=True, kw_only=True):
     """What somebody writes back to the n-th message that is sent to them."""
 
     phone: str
@@ -202,9 +203,8 @@ def facts(cast: Cast) -> Facts:
 def scripts(cast: Cast) -> tuple[Script, ...]:
     """Return the conversations of a world."""
     f = facts(cast)
-    early = f"{int(f.dinner_time[:2]) - (f.dinner_time[3:] == '00'):02d}:" + (
-        "30" if f.dinner_time[3:] == "00" else "00"
-    )
+    hour, minute = f.dinner_time.split(":")
+    early = f"{hour}:00" if minute == "30" else f"{int(hour) - 1:02d}:30"
     return (
         Script(phone=f.dinner.phone, pinned=True, unread=1, lines=f"""
             -2 18:04 < Hi! Dinner with the old crowd this week?

@@ -1,0 +1,60 @@
+"""BrowserGym-miniwob on the bench's pages, in a process of its own; prints one JSON object.
+
+Run as `python -m screenloop.bench.web_peer TASK...` where `browsergym-miniwob` is installed. It
+runs with its own defaults, on the same browser.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from screenloop.bench.web import PeerTimes
+from screenloop.browser.binary import find_chromium
+from screenloop.envs.web_miniwob import pages_folder
+
+ROUNDS = 2
+CLICKS = ("mouse_click(80, 90)", "mouse_click(30, 190)", "mouse_click(140, 190)")
+
+
+def measure(tasks: Sequence[str], rounds: int = ROUNDS) -> PeerTimes:
+    """Reset and step each page `rounds` times.
+
+    Raises:
+        ModuleNotFoundError: BrowserGym is not installed.
+    """
+    os.environ["MINIWOB_URL"] = pages_folder().as_uri() + "/"
+    gymnasium: Any = importlib.import_module("gymnasium")
+    importlib.import_module("browsergym.miniwob")
+    actions: Any = importlib.import_module("browsergym.core.action.highlevel")
+    mapping = actions.HighLevelActionSet(subsets=["coord"]).to_python_code
+    reset_ms: list[float] = []
+    step_ms: list[float] = []
+    for name in tasks:
+        env = gymnasium.make(
+            f"browsergym/miniwob.{name}",
+            action_mapping=mapping,
+            pw_chromium_kwargs={"executable_path": str(find_chromium())},
+        )
+        try:
+            for seed in range(rounds):
+                begun = time.perf_counter()
+                env.reset(seed=seed)
+                reset_ms.append(1000 * (time.perf_counter() - begun))
+                for click in CLICKS:
+                    begun = time.perf_counter()
+                    env.step(click)
+                    step_ms.append(1000 * (time.perf_counter() - begun))
+        finally:
+            env.close()
+    return PeerTimes(reset_ms=tuple(reset_ms), step_ms=tuple(step_ms))
+
+
+if __name__ == "__main__":
+    print(msgspec.json.encode(measure(sys.argv[1:])).decode())

@@ -1,0 +1,103 @@
+"""Trying each thing that a Run needs, and saying what is missing and how to get it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from screenloop.browser.binary import find_chromium
+from screenloop.browser.launch import launch
+from screenloop.envs.kinds import Environments
+from screenloop.errors import ScreenloopError
+from screenloop.store.blobs import FolderBlobs, MemoryBlobs
+from screenloop.suites.catalog import find_suite
+from screenloop.types import Start, Struct
+
+DEADLINE_S = 30.0
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """How one thing came out."""
+
+    name: str
+    ok: bool
+    detail: str
+    optional: bool = False
+    """Whether something works without it."""
+
+
+async def examine() -> tuple[Finding, ...]:
+    """Try everything, one thing after another."""
+    tries: tuple[tuple[str, bool, Callable[[], Awaitable[str]]], ...] = (
+        ("python", False, _python),
+        ("mocked phone", False, _phone),
+        ("run folder", False, _folder),
+        ("browser", True, _browser),
+        ("web page", True, _web),
+    )
+    return tuple([await _try(name, optional, work) for name, optional, work in tries])
+
+
+async def _try(name: str, optional: bool, work: Callable[[], Awaitable[str]]) -> Finding:
+    try:
+        return Finding(name=name, ok=True, detail=await work(), optional=optional)
+    except ScreenloopError as error:
+        return Finding(name=name, ok=False, detail=str(error), optional=optional)
+
+
+async def _python() -> str:
+    return ".".join(map(str, sys.version_info[:3]))
+
+
+async def _phone() -> str:
+    return await _first_frame("phone-core")
+
+
+async def _web() -> str:
+    return await _first_frame("miniwob")
+
+
+async def _first_frame(suite_name: str) -> str:
+    suite = find_suite(suite_name)
+    task = suite.task(suite.names()[0], 0)
+    blobs = MemoryBlobs()
+    environments = Environments(blobs)
+    try:
+        env = await environments.open(task.env)
+        seen = await env.reset(Start(task=task), deadline_s=DEADLINE_S)
+        size = len(blobs.get(seen.frame)) if seen.frame else 0
+        await env.close()
+    finally:
+        await environments.close()
+    width, height = task.env.size_px
+    return f"{len(suite.names())} tasks in {suite_name}; a {width}x{height} frame of {size} bytes"
+
+
+async def _folder() -> str:
+    folder = Path("runs")
+    FolderBlobs(folder / ".doctor").put(b"ok", "txt")
+    for path in sorted((folder / ".doctor").rglob("*"), reverse=True):
+        if path.is_file():
+            path.unlink()
+        else:
+            path.rmdir()
+    (folder / ".doctor").rmdir()
+    return f"{folder}/ can be written"
+
+
+async def _browser() -> str:
+    async with await launch() as browser:
+        return f"{browser.version} ({find_chromium()})"
+
+
+def findings_table(findings: tuple[Finding, ...]) -> Table:
+    """Return the findings for a terminal."""
+    table = Table(box=None, show_header=False)
+    for f in findings:
+        mark = Text("ok", "green") if f.ok else Text("missing", "yellow" if f.optional else "red")
+        table.add_row(mark, f.name, Text(f.detail))
+    return table

@@ -1,0 +1,79 @@
+"""Models by name: `oracle`, `random`, `scripted:FILE`, `replay:RUN`, `openai:MODEL@BASE_URL`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from screenloop.actions import Action
+from screenloop.envs.draws import DRAWABLE
+from screenloop.errors import ConfigError
+from screenloop.models.base import Model
+from screenloop.models.client import OpenAIModel, parse_endpoint
+from screenloop.models.oracle import OracleModel
+from screenloop.models.random_actions import RandomModel
+from screenloop.models.replaying import ReplayingModel
+from screenloop.models.scripted import ScriptedModel
+from screenloop.models.usage import Price
+from screenloop.store.blobs import BlobStore
+from screenloop.types import Struct
+
+FORMS = ("oracle", "random", "scripted:FILE", "replay:RUN", "openai:MODEL@BASE_URL")
+KEY_VARIABLES = ("SCREENLOOP_API_KEY", "OPENAI_API_KEY")
+"""Environment variables that may hold the server's key; the first that is set counts."""
+
+
+class ModelName(Struct, frozen=True, kw_only=True):
+    """A model as named on the command line."""
+
+    kind: str
+    rest: str = ""
+
+
+def parse_model(text: str) -> ModelName:
+    """Read a model's name.
+
+    Raises:
+        ConfigError: it has none of the forms; names them.
+    """
+    kind, _, rest = text.partition(":")
+    needs = {"oracle": False, "random": False, "scripted": True, "replay": True, "openai": True}
+    if kind not in needs or needs[kind] != bool(rest):
+        raise ConfigError(f"Unknown model {text!r}. Valid: {', '.join(FORMS)}.")
+    if kind == "openai":
+        parse_endpoint(rest)
+    return ModelName(kind=kind, rest=rest)
+
+
+def make_model(
+    name: ModelName,
+    *,
+    blobs: BlobStore,
+    render: Callable[[Action], str],
+    actions: Collection[str],
+    seed: int = 0,
+    price: Price | None = None,
+) -> Model:
+    """Make a model.
+
+    Args:
+        name: which one.
+        blobs: where the pictures of requests lie.
+        render: writes an Action in the dialect, for models that play from a plan or by chance.
+        actions: wire names of what the Environment executes.
+        seed: of the random model.
+        price: of a served model's tokens.
+    """
+    match name.kind:
+        case "oracle":
+            return OracleModel(render)
+        case "random":
+            return RandomModel(render, seed=seed, kinds=DRAWABLE & frozenset(actions))
+        case "scripted":
+            return ScriptedModel.from_file(Path(name.rest))
+        case "replay":
+            return ReplayingModel.from_run(Path(name.rest))
+        case _:
+            key = next((os.environ[v] for v in KEY_VARIABLES if os.environ.get(v)), None)
+            return OpenAIModel(parse_endpoint(name.rest), blobs=blobs, api_key=key, price=price)

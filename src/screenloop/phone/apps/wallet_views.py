@@ -1,0 +1,115 @@
+"""What only the wallet draws: the balance, a card's face, spending as bars."""
+
+from __future__ import annotations
+
+from screenloop.phone.canvas import Box, Canvas, Node, Words
+from screenloop.phone.do import Do
+from screenloop.phone.theme import MARGIN_PX, mix
+from screenloop.types import Struct
+
+
+def _ground(tint: str) -> str:
+    return f"linear-gradient(135deg,{mix(tint, '#ffffff', 0.12)},{mix(tint, '#000000', 0.35)})"
+
+
+class BalanceCard(Struct, frozen=True, kw_only=True):
+    """The balance on the wallet's colour, with an eye that hides it."""
+
+    amount: str
+    caption: Words
+    tint: str
+    note: Words
+    icon: str
+    label: Words
+    do: Do
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 156
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        left, width = x + MARGIN_PX, w - 2 * MARGIN_PX
+        d.box(left, y + 4, width, 144, _ground(self.tint), radius=24, shadow=6)
+        pale = mix(self.tint, "#ffffff", 0.8)
+        d.text(self.caption, left + 20, y + 22, width - 90, size_px=14, color=pale)
+        d.text(self.amount, left + 20, y + 46, width - 40, size_px=36, bold=True, color="#ffffff")
+        d.text(self.note, left + 20, y + 110, width - 40, size_px=13, color=pale)
+        d.icon(self.icon, left + width - 46, y + 20, 22, "#ffffff")
+        box = Box(left + width - 56, y + 8, 44, 44)
+        d.node(Node(role="button", label=d.words(self.label), box=box, do=self.do))
+
+
+class CardFace(Struct, frozen=True, kw_only=True):
+    """A payment card as it looks."""
+
+    bank: str
+    network: str
+    last4: str
+    expires: str
+    tint: str
+    status: Words = ""
+    do: Do | None = None
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 186
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        left, width = x + MARGIN_PX, w - 2 * MARGIN_PX
+        d.box(left, y + 4, width, 172, _ground(self.tint), radius=20, shadow=4)
+        pale = mix(self.tint, "#ffffff", 0.75)
+        white = "#ffffff"
+        d.text(self.bank, left + 20, y + 20, width - 150, size_px=17, bold=True, color=white,
+               role=None)  # fmt: skip
+        status = d.words(self.status)
+        if status:
+            d.box(left + width - 118, y + 18, 102, 28, "rgba(0,0,0,0.28)", radius=14)
+            d.text(status, left + width - 118, y + 18, 102, size_px=12, line_px=28, bold=True,
+                   align="center", color=white, role=None)  # fmt: skip
+        d.box(left + 20, y + 64, 40, 30, "#e8c77a", radius=6)
+        d.box(left + 32, y + 64, 1, 30, "#b8934a")
+        d.box(left + 47, y + 64, 1, 30, "#b8934a")
+        shown = f"•••• •••• •••• {self.last4}"
+        d.text(shown, left + 20, y + 108, width - 40, size_px=18, color=white, role=None)
+        d.text(self.expires, left + 20, y + 142, 120, size_px=14, color=pale, role=None)
+        d.text(self.network, left + width - 140, y + 138, 120, size_px=18, bold=True, color=white,
+               align="right", role=None)  # fmt: skip
+        label = " · ".join(filter(None, (self.bank, f"•••• {self.last4}", status)))
+        box = Box(left, y + 4, width, 172)
+        d.node(Node(role="button" if self.do else "image", label=label, box=box, do=self.do))
+
+
+class SpendBar(Struct, frozen=True, kw_only=True):
+    """What went to one category, as a row with a bar."""
+
+    icon: str
+    tint: str
+    words: Words
+    amount: str
+    share: float
+    """Of the largest one."""
+    do: Do
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 64
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        t = d.theme
+        left = x + MARGIN_PX
+        color = self.tint if not t.dark else mix(self.tint, "#ffffff", 0.4)
+        d.box(left, y + 12, 40, 40, mix(self.tint, t.surface, 0.86 if not t.dark else 0.7),
+              radius=13)  # fmt: skip
+        d.icon(self.icon, left + 10, y + 22, 20, color)
+        room = w - 2 * MARGIN_PX - 54
+        label = d.words(self.words)
+        d.text(label, left + 54, y + 12, room - 100, size_px=15, role=None)
+        d.text(self.amount, left + 54 + room - 100, y + 12, 100, size_px=15, bold=True,
+               align="right", role=None)  # fmt: skip
+        d.box(left + 54, y + 42, room, 6, t.fill, radius=3)
+        d.box(left + 54, y + 42, max(6, round(room * self.share)), 6, color, radius=3)
+        box = Box(x, y, w, 64)
+        d.node(Node(role="row", label=f"{label} · {self.amount}", box=box, do=self.do))

@@ -1,0 +1,48 @@
+"""Plans of the oracle: a Task's golden solution as Actions that its Environment executes."""
+
+from __future__ import annotations
+
+import asyncio
+
+from screenloop.actions import Action, Finish, Open, Tool
+from screenloop.errors import ConfigError
+from screenloop.phone.boot import new_device
+from screenloop.phone.compile import plan as plan_touches
+from screenloop.types import Mode, Task
+
+
+async def golden_plan(task: Task, mode: Mode) -> tuple[Action, ...]:
+    """Return the Actions that solve a Task, the finish included.
+
+    On phones in `gui_only`, golden tool calls become the shortest touch path; in `hybrid` they are
+    played as tool calls, each with its app in front. Elsewhere golden solutions are Actions as
+    they are.
+
+    Raises:
+        ConfigError: no solution of the Task is known.
+        TaskError: a golden call cannot be reached by touch.
+    """
+    if not task.golden:
+        raise ConfigError(f"no solution of {task.id} is known, so the oracle cannot play it.")
+    finish = () if isinstance(task.golden[-1], Finish) else (Finish(status="success"),)
+    if task.env.kind != "phone":
+        return (*task.golden, *finish)
+    if mode == "hybrid":
+        return (*_as_tools(task.golden), *finish)
+    world = task.world
+    device = new_device(world.name, world.seed, world.patches)
+    plan = await asyncio.to_thread(plan_touches, device, task.golden)
+    return (*plan.actions, *finish)
+
+
+def _as_tools(golden: tuple[Action, ...]) -> tuple[Action, ...]:
+    actions: list[Action] = []
+    front = ""
+    for action in golden:
+        if isinstance(action, Tool):
+            app = action.name.partition(".")[0]
+            if app != front:
+                actions.append(Open(app=app))
+                front = app
+        actions.append(action)
+    return tuple(actions)
