@@ -117,3 +117,20 @@ def test_the_run_card_names_hashes_versions_and_cpu(new_run: Maker) -> None:
 def test_a_file_outside_of_any_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no run folder"):
         write_report(tmp_path)
+
+
+def test_a_run_without_a_scored_episode_has_a_page_without_a_rate(new_run: Maker) -> None:
+    run = new_run()
+    assert "No episode was scored" in write_report(run.folder.root).read_text()
+    run.episode(0, unscored=HOST_LOST)
+    page = write_report(run.folder.root).read_text()
+    assert "No episode was scored" in page
+    assert "connection refused" in page
+
+
+def test_uncounted_tokens_are_called_so(new_run: Maker) -> None:
+    run = new_run()
+    path = run.episode(0)
+    text = path.read_text().replace('"prompt":1000,"cached":800,"completion":60', "")
+    path.write_text(text)
+    assert "tokens not counted" in write_replay(path).read_text()

@@ -10,7 +10,7 @@ from rich.console import Console
 from written_runs import HOST_LOST
 
 from screenloop.report.compare import compare
-from screenloop.report.terminal import compare_table, print_fitted, run_table
+from screenloop.report.terminal import ProgressBar, compare_table, print_fitted, run_table
 
 Maker = Callable[..., Any]
 
@@ -72,3 +72,16 @@ def test_a_comparison_shows_test_interval_differences_and_flips(new_run: Maker) 
     assert "openai:large" in text
     assert "tasks that flipped" in text
     assert "+40.0 points" in text
+
+
+def test_the_progress_bar_counts_what_was_kept_and_what_ends(new_run: Maker) -> None:
+    run = new_run()
+    run.episode(0)
+    (row,) = run.folder.rows()
+    console = Console(file=io.StringIO(), width=100, force_terminal=True)
+    with ProgressBar(console) as bar:
+        bar.planned(3, 1)
+        bar.ended(row)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "2/3" in text
+    assert "1 solved" in text

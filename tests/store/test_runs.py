@@ -65,6 +65,15 @@ def test_another_configuration_is_refused_and_what_differs_is_named(tmp_path: Pa
         folder.open(manifest("n", sampling=Sampling(temperature=0.5)))
 
 
+def test_a_run_is_not_gone_on_with_under_other_versions(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    old = msgspec.structs.replace(manifest(), versions={"pytakumi": "0.1.5"})
+    folder.open(old)
+    assert folder.open(old) == old
+    with pytest.raises(ConfigError, match=r"pytakumi was 0\.1\.5, is 0\.1\.6"):
+        folder.open(msgspec.structs.replace(old, versions={"pytakumi": "0.1.6"}))
+
+
 def test_a_folder_with_foreign_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(ConfigError, match=r"thesis\.tex"):

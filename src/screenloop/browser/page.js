@@ -158,6 +158,7 @@
         if (e.checked) row.checked = true;
       } else if (e instanceof HTMLSelectElement) {
         row.chosen = Array.from(e.options, (o) => o.selected);
+        if (e.matches(":open")) row.open = true;
       }
       for (const _ in row) {
         rows.push([path_of(e), row]);

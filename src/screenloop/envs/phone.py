@@ -140,7 +140,13 @@ class PhoneEnvironment:
 
     # ---- the contract ----------------------------------------------------------------------
 
-    async def reset(self, start: Start | SnapshotKey, *, deadline_s: float) -> Observation:
+    async def reset(
+        self,
+        start: Start | SnapshotKey,
+        *,
+        deadline_s: float,
+        want: Sequence[Want] = ("frame",),
+    ) -> Observation:
         """Bring the phone to a task's world, or to a kept state."""
         if isinstance(start, str):
             if start not in self._kept:
@@ -156,7 +162,7 @@ class PhoneEnvironment:
             )
             self._first = self._device.doc
             self._mode = start.mode
-        return await self.observe(deadline_s=deadline_s)
+        return await self.observe(want, deadline_s=deadline_s)
 
     async def observe(self, want: Sequence[Want] = ("frame",), *, deadline_s: float) -> Observation:
         """See the screen: painted, as a tree, as text."""

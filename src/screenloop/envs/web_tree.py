@@ -9,7 +9,7 @@ from screenloop.browser.cdp import Result
 from screenloop.browser.page import Page
 from screenloop.types import Struct
 
-_IGNORED_ROLES = frozenset({"InlineTextBox", "none", "generic"})
+_IGNORED_ROLES = frozenset({"InlineTextBox", "LineBreak", "none", "generic"})
 
 Box = tuple[int, int, int, int]
 """Left, top, width, height in frame pixels."""
@@ -63,7 +63,7 @@ def boxes_of(snapshot: Result, scale: float) -> dict[int, Box]:
 
 
 def build_tree(nodes: list[Result], boxes: dict[int, Box]) -> TreeNode:
-    """Return the tree of an accessibility dump; nodes that carry no meaning are left out."""
+    """Return the tree of an accessibility dump; nodes that say nothing new are left out."""
     by_id = {node["nodeId"]: node for node in nodes}
 
     def build(node: Result) -> tuple[TreeNode, ...]:
@@ -75,7 +75,9 @@ def build_tree(nodes: list[Result], boxes: dict[int, Box]) -> TreeNode:
         )
         if node.get("ignored") or _value(node.get("role")) in _IGNORED_ROLES:
             return children
-        return (_node(node, boxes, children),)
+        name = _value(node.get("name"))
+        told = tuple(c for c in children if c.role != "StaticText" or c.name != name)
+        return (_node(node, boxes, told),)
 
     return build(nodes[0])[0]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 from importlib.resources import files
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from screenloop.report import words
 from screenloop.types import Struct
@@ -60,12 +60,6 @@ def _environment(script: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(_globals(script))
-    return environment
-
-
-def _globals(script: str) -> dict[str, Any]:
-    from markupsafe import Markup
-
     # The script is this package's own file; its hash must be that of the bytes in the page.
-    return {"script": Markup(script)}
+    environment.globals["script"] = Markup(script)
+    return environment

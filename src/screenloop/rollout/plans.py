@@ -7,7 +7,6 @@ import asyncio
 from screenloop.actions import Action, Finish, Open, Tool
 from screenloop.errors import ConfigError
 from screenloop.phone.boot import new_device
-from screenloop.phone.compile import plan as plan_touches
 from screenloop.types import Mode, Task
 
 
@@ -29,6 +28,8 @@ async def golden_plan(task: Task, mode: Mode) -> tuple[Action, ...]:
         return (*task.golden, *finish)
     if mode == "hybrid":
         return (*_as_tools(task.golden), *finish)
+    from screenloop.phone.compile import plan as plan_touches
+
     world = task.world
     device = new_device(world.name, world.seed, world.patches)
     plan = await asyncio.to_thread(plan_touches, device, task.golden)

@@ -198,7 +198,8 @@ class RunFolder:
         """Begin the Run here, or go on with the one that was begun; returns its manifest.
 
         Raises:
-            ConfigError: the folder holds another Run, or something that is no Run.
+            ConfigError: the folder holds another Run, one begun with other versions, or something
+                that is no Run.
         """
         if self.manifest_path.exists():
             begun = self.manifest()
@@ -208,6 +209,12 @@ class RunFolder:
                     f"({begun.config_hash}, not {manifest.config_hash}): "
                     f"{'; '.join(_first_differences(begun.config, manifest.config))}. "
                     "Choose another --out, or repeat the run with its own flags."
+                )
+            if begun.versions != manifest.versions:
+                raise ConfigError(
+                    f"{self.root} was begun with other versions: "
+                    f"{_other_versions(begun.versions, manifest.versions)}. One run must not mix "
+                    "them: choose another --out, or install those versions again."
                 )
             return begun
         found = sorted(self.root.iterdir()) if self.root.is_dir() else []
@@ -283,6 +290,15 @@ class RunFolder:
 
 _OWN = frozenset({"run.lock", "blobs"})
 """What may lie in a folder before its Run has begun."""
+
+
+def _other_versions(before: dict[str, str], now: dict[str, str]) -> str:
+    names = sorted(before.keys() | now.keys())
+    return ", ".join(
+        f"{name} was {before.get(name, 'absent')}, is {now.get(name, 'absent')}"
+        for name in names
+        if before.get(name) != now.get(name)
+    )
 
 
 def _first_differences(before: RunConfig, now: RunConfig, limit: int = 3) -> list[str]:

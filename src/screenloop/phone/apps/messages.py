@@ -5,7 +5,10 @@ from __future__ import annotations
 from screenloop.phone.apps import contacts
 from screenloop.phone.apps.messages_actions import (
     archive,
+    block,
     cancel,
+    delete_message,
+    delete_thread,
     forward,
     mark_read,
     mark_unread,
@@ -13,16 +16,21 @@ from screenloop.phone.apps.messages_actions import (
     pin,
     read_all,
     receive,
+    save_contact,
+    schedule,
     send,
     send_now,
     set_previews,
+    star,
     start,
 )
 from screenloop.phone.apps.messages_chat import (
     delete_dialog,
+    info_page,
     lead_of,
     new_page,
     new_to_page,
+    schedule_page,
     thread_page,
 )
 from screenloop.phone.apps.messages_state import (
@@ -39,7 +47,7 @@ from screenloop.phone.apps.messages_state import (
     thread_of,
 )
 from screenloop.phone.do import Both, Do
-from screenloop.phone.flows import enter, hold, tap, wait
+from screenloop.phone.flows import enter, hold, press, tap, wait
 from screenloop.phone.inputs import Switch
 from screenloop.phone.page import Dialog, DialogButton, Fab, Page, Tab
 from screenloop.phone.ui import Ui
@@ -295,13 +303,50 @@ def settings_page(s: State, ui: Ui) -> Page:
 
 app.flow(
     "answer a friend", tap(thread_page, thread="thread1"), enter("text", "See you there"),
-    tap(send), wait(30),
+    tap(send), wait(30), tap(mark_read),
 )  # fmt: skip
 app.flow(
     "write to a new number", tap("New message"), enter("phone", "555-010-2030"),
     enter("text", "Is the room still free?"), tap(start),
 )  # fmt: skip
 app.flow(
-    "forward, star, delete", tap(thread_page, thread="thread2"), hold("Morning!"), tap("Star"),
-    hold("Noted."), tap("Forward"), tap("Ada"), tap(forward),
+    "write to a contact", tap("New message"), enter("phone", "clara"), tap("Clara Olsen"),
+    enter("text", "Lunch tomorrow?"), tap(start),
 )  # fmt: skip
+app.flow(
+    "star and forward", tap(thread_page, thread="thread2"), hold("Noted. Which room?"),
+    tap(star), hold("2A as always"), tap("Forward"), tap("Chloe Fischer"), tap(forward),
+)  # fmt: skip
+app.flow(
+    "delete a message", tap(thread_page, thread="thread3"), hold("Works, thanks"), tap("Delete"),
+    tap(delete_message),
+)  # fmt: skip
+app.flow(
+    "sort the chats", hold("Felix Lindgren"), tap(pin), hold("Felix Lindgren"), tap(mark_unread),
+    hold("Nimbus"), tap(mute), hold("Harbor Bank"), tap(archive), hold("Yara Farah"),
+    tap(mark_read),
+)  # fmt: skip
+app.flow("delete a conversation", hold("Harbor Dental"), tap("Delete"), tap(delete_thread))
+app.flow(
+    "bring one back", tap("Archive"), tap(thread_page, thread="thread14"), tap(info_page),
+    tap(archive),
+)  # fmt: skip
+app.flow(
+    "block and unblock", tap(thread_page, thread="thread5"), tap(info_page), tap(block, on=True),
+    press("back"), tap(block, on=False), enter("text", "Sorry, wrong button"), tap(send),
+)  # fmt: skip
+app.flow(
+    "save an unknown number", tap(thread_page, thread="thread9"), tap(info_page),
+    enter("name", "Liam Greene"), tap(save_contact),
+)  # fmt: skip
+app.flow(
+    "schedule, then send at once", tap(thread_page, thread="thread7"), tap(schedule_page),
+    enter("text", "Do not forget the tickets"), tap(schedule), press("back"), tap("Scheduled"),
+    tap(send_now),
+)  # fmt: skip
+app.flow(
+    "schedule, then cancel", tap(thread_page, thread="thread8"), tap(schedule_page),
+    enter("text", "Today is payday"), tap("Time"), tap("Hour 10"), tap("Minute 30"),
+    tap(schedule), press("back"), tap("Scheduled"), tap("Cancel"), tap(cancel),
+)  # fmt: skip
+app.flow("settings", tap("Settings"), tap(set_previews), tap(read_all))

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from screenloop.phone.apps import contacts
 from screenloop.phone.apps.gallery import PhotoId
@@ -52,9 +53,7 @@ def _thread_for(s: State, ctx: Ctx, phone: str) -> Thread:
     return s.threads.add(Thread(phone=person.phone if person else phone.strip()))
 
 
-def _post(
-    s: State, ctx: Ctx, phone: str, text: str, picture: tuple[str, int] = ("", 0)
-) -> Thread:  # fmt: skip
+def _post(s: State, ctx: Ctx, phone: str, draft: Message) -> Thread:
     """Send a message, and let the other side answer when it has something prepared."""
     if ctx.of(SystemState).airplane:
         ctx.refuse(
@@ -68,13 +67,10 @@ def _post(
     person = person_of(ctx.of(contacts.State), phone)
     if person is not None and person.blocked:
         ctx.refuse(ctx.t(f"{person.name} is blocked; unblock first", f"{person.name} 已被屏蔽"))
-    if not text.strip() and not picture[0]:
+    if not draft.text and not draft.picture_kind:
         ctx.refuse(ctx.t("Write something first", "请先输入内容"))
     thread = _thread_for(s, ctx, phone)
-    s.messages.add(
-        Message(thread=thread.id, mine=True, text=text.strip(), at_s=ctx.now_s,
-                picture_kind=picture[0], picture_seed=picture[1])
-    )  # fmt: skip
+    s.messages.add(replace(draft, thread=thread.id))
     answer = s.answers.first(
         lambda a: a.number == thread.answered and same_number(a.phone, thread.phone)
     )
@@ -85,11 +81,12 @@ def _post(
     )
 
 
-def _picture(ctx: Ctx, photo: str) -> tuple[str, int]:
+def _draft(ctx: Ctx, text: str, photo: str = "") -> Message:
+    draft = Message(thread="", mine=True, text=text.strip(), at_s=ctx.now_s)
     if not photo:
-        return ("", 0)
+        return draft
     row = ctx.of(Gallery).photos[photo]
-    return (row.kind, row.seed)
+    return replace(draft, photo=photo, picture_kind=row.kind, picture_seed=row.seed)
 
 
 def _is_sent(before: State, after: State, text: str) -> bool:
@@ -104,7 +101,7 @@ def _is_sent(before: State, after: State, text: str) -> bool:
 )  # fmt: skip
 def send(s: State, ctx: Ctx, thread: ThreadId, text: Words1000 = "", photo: PhotoId = "") -> None:
     """Send a message in a conversation."""
-    _post(s, ctx, s.threads[thread].phone, text, _picture(ctx, photo))
+    _post(s, ctx, s.threads[thread].phone, _draft(ctx, text, photo))
 
 
 @app.action(
@@ -113,7 +110,7 @@ def send(s: State, ctx: Ctx, thread: ThreadId, text: Words1000 = "", photo: Phot
 )  # fmt: skip
 def start(s: State, ctx: Ctx, phone: Phone, text: Words1000 = "", photo: PhotoId = "") -> None:
     """Send a message to a number; opens a conversation where there was none."""
-    thread = _post(s, ctx, phone, text, _picture(ctx, photo))
+    thread = _post(s, ctx, phone, _draft(ctx, text, photo))
     ctx.move(Back())
     ctx.move(open_thread(thread.id))
 
@@ -126,7 +123,7 @@ def start(s: State, ctx: Ctx, phone: Phone, text: Words1000 = "", photo: PhotoId
 def forward(s: State, ctx: Ctx, message: MessageId, phone: Phone) -> None:
     """Send a message on to somebody else."""
     row = s.messages[message]
-    thread = _post(s, ctx, phone, row.text, (row.picture_kind, row.picture_seed))
+    thread = _post(s, ctx, phone, replace(row, mine=True, at_s=ctx.now_s, starred=False))
     ctx.toast(ctx.t("Forwarded", "已转发"))
     ctx.move(Back())
     ctx.move(open_thread(thread.id))
@@ -314,7 +311,7 @@ def cancel(s: State, ctx: Ctx, scheduled: ScheduledId) -> None:
 def send_now(s: State, ctx: Ctx, scheduled: ScheduledId) -> None:
     """Send a scheduled text now."""
     row = s.scheduled.remove(scheduled)
-    _post(s, ctx, row.phone, row.text)
+    _post(s, ctx, row.phone, _draft(ctx, row.text))
     ctx.toast(ctx.t("Message sent", "已发送"))
 
 
@@ -325,7 +322,7 @@ def send_due(s: State, ctx: Ctx, scheduled: ScheduledId) -> None:
     if row is None:
         return
     try:
-        _post(s, ctx, row.phone, row.text)
+        _post(s, ctx, row.phone, _draft(ctx, row.text))
     except Refused:
         ctx.after(RETRY_S, send_due(scheduled=scheduled))
         return

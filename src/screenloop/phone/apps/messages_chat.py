@@ -249,8 +249,9 @@ def info_page(s: State, ui: Ui, thread: ThreadId) -> Page:
     """Who it is, and what can be done with the conversation."""
     row = s.threads[thread]
     person = person_of(ui.of(contacts.State), row.phone)
+    badge = person.name if person else "?" if is_number(row.phone) else row.phone
     body: list[Widget] = [
-        Avatar(name=person.name if person else "?" if is_number(row.phone) else row.phone, size_px=88),
+        Avatar(name=badge, size_px=88),
         Text(words=person.name if person else row.phone, size_px=22, bold=True, align="center",
              lines=1),
     ]  # fmt: skip

@@ -37,6 +37,8 @@ class Message(Record, frozen=True, kw_only=True):
     mine: bool
     text: str
     at_s: int
+    photo: str = ""
+    """Id of the gallery photo that was sent; kind and seed outlive it."""
     picture_kind: str = ""
     picture_seed: int = 0
     starred: bool = False
