@@ -8,7 +8,7 @@ sampling.
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -87,10 +87,20 @@ class RunConfig(Struct, frozen=True, kw_only=True):
     sampling: Sampling = Sampling()
 
 
+def plain(value: Any) -> Any:
+    """Return a struct without tags as plain data, fields at their defaults written out."""
+    if isinstance(value, msgspec.Struct):
+        return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: plain(item) for name, item in value.items()}
+    return msgspec.to_builtins(value)
+
+
 def stable_hash(value: Struct) -> str:
-    """Return 16 hex digits of the SHA-256 of the value's JSON with sorted keys."""
-    full = msgspec.to_builtins(value)
-    return hashlib.sha256(msgspec.json.encode(full, order="sorted")).hexdigest()[:16]
+    """Return 16 hex digits of the SHA-256 of the value's JSON, defaults and all, keys sorted."""
+    return hashlib.sha256(msgspec.json.encode(plain(value), order="sorted")).hexdigest()[:16]
 
 
 def harness_hash(config: RunConfig) -> str:

@@ -280,6 +280,8 @@ class EndReason(StrEnum):
     TIME_LIMIT = "time_limit"
     LOOP = "loop"
     """The same screens and actions kept repeating."""
+    AGENT_ERROR = "agent_error"
+    """The agent could not go on: its script is at its end, its prompt no longer fits."""
     PARSE_ERRORS = "parse_errors"
     """Too many unreadable replies in a row."""
     FAULT = "fault"

@@ -63,8 +63,8 @@ def test_nothing_scored_gives_no_rate_rather_than_zero() -> None:
 def test_steps_are_compared_with_the_optimum_only_where_solved_and_known() -> None:
     numbers = score(
         [
-            row(0, success=True, optimal_steps=2, steps=4),
-            row(1, success=True, optimal_steps=4, steps=4),
+            row(0, success=True, optimal_steps=2, steps=5),
+            row(1, success=True, optimal_steps=4, steps=5),
             row(2, success=False, optimal_steps=1, steps=30),
             row(3, success=True, steps=30),
         ]

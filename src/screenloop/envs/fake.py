@@ -158,7 +158,9 @@ class FakeEnvironment:
         effect = Effect(
             ok=outcome.ok, code=outcome.code, executed=outcome.executed, result=outcome.result
         )
-        return StepResult(effect=effect, observation=self._seen(session, ("frame",)))
+        return StepResult(
+            effect=effect, observation=self._seen(session, ("frame",)), changes=tuple(rows)
+        )
 
     async def evidence(self, *, deadline_s: float) -> Evidence:
         """Tell the business state before and now."""

@@ -10,13 +10,13 @@ from typing import Any, Literal
 
 from PIL import Image, UnidentifiedImageError
 
+from screenloop.config import plain
 from screenloop.errors import InfraFault
 from screenloop.report import words
 from screenloop.report.pages import data_uri, render_page
 from screenloop.report.replay import replay_html
 from screenloop.report.score import Score, by_task, mean, score
 from screenloop.store.blobs import BlobStore
-from screenloop.store.differences import plain
 from screenloop.store.episodes import Episode, read_episode
 from screenloop.store.runs import EpisodeRow, RunFolder, RunManifest, RunResult, write_whole
 from screenloop.types import Struct
@@ -215,7 +215,8 @@ def _failure(episode: Episode, row: EpisodeRow, blobs: BlobStore, hrefs: dict[in
 
 def _last_picture(episode: Episode, blobs: BlobStore) -> str:
     """Return the last screen, small; empty where it was not recorded or cannot be read."""
-    frame = episode.steps[-1].observation.frame if episode.steps else None
+    final = episode.end.final if episode.end else None
+    frame = final.frame if final else None
     if frame is None:
         return ""
     try:

@@ -157,7 +157,7 @@ def replay_view(episode: Episode, blobs: BlobStore, *, back: str = "") -> Replay
         for step in episode.steps
     )
     start, verdict, end = episode.start, episode.verdict, episode.end
-    last = episode.steps[-1].observation if episode.steps else None
+    last = end.final if end else None
     seen = episode.steps[0].observation.goal if episode.steps else None
     goal = start.task.goal.text if seen is None else seen
     return ReplayView(

@@ -13,7 +13,7 @@ from typing import Any
 
 from screenloop.report.intervals import Interval, pass_at_k, wilson
 from screenloop.store.runs import EpisodeRow, RunResult
-from screenloop.types import Struct
+from screenloop.types import EndReason, Struct
 
 GROUPINGS = ("domain", "difficulty", "apps")
 """Tags by which a Run is broken down."""
@@ -99,7 +99,12 @@ def score(rows: Sequence[EpisodeRow]) -> Score:
     """Return the numbers of a Run."""
     scored = [row for row in rows if row.unscored is None]
     unscored = [row for row in rows if row.unscored is not None]
-    ratios = [row.steps / row.optimal_steps for row in scored if row.success and row.optimal_steps]
+    ratios = [
+        # Shortest paths do not count the step that says "finished".
+        (row.steps - (row.reason == EndReason.FINISHED)) / row.optimal_steps
+        for row in scored
+        if row.success and row.optimal_steps
+    ]
     return Score(
         tasks=len({row.task for row in rows}),
         episodes=len(rows),

@@ -14,6 +14,7 @@ END_WORDS: dict[EndReason, str] = {
     EndReason.TIME_LIMIT: "time limit",
     EndReason.LOOP: "went in circles",
     EndReason.PARSE_ERRORS: "unreadable replies",
+    EndReason.AGENT_ERROR: "agent gave up",
     EndReason.FAULT: "fault, unscored",
 }
 """What each end reason says to a newcomer."""

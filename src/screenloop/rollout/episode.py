@@ -22,7 +22,8 @@ from screenloop.errors import (
     EnvironmentFault,
     ScreenloopError,
 )
-from screenloop.rollout.budget import Spent, add_usage, limit_reached
+from screenloop.models.usage import add_usage
+from screenloop.rollout.budget import Spent, limit_reached
 from screenloop.rollout.hands import Hands
 from screenloop.rollout.loops import Turned, is_loop, turned
 from screenloop.rollout.setting import Attempt, Setting
@@ -70,6 +71,7 @@ class _Tally:
     steps: int = 0
     usage: Usage = field(default_factory=Usage)
     parse_errors_in_row: int = 0
+    final: Observation | None = None
     history: list[Turned] = field(default_factory=list)
 
     def add(self, step: Step, usage: Usage) -> None:
@@ -114,6 +116,7 @@ async def run_episode(
         steps=tally.steps,
         usage=tally.usage,
         seconds=setting.clock() - tally.began_s,
+        final=tally.final,
     )
     writer.write(VerdictRecord(verdict=verdict))
     writer.write(end)
@@ -137,12 +140,13 @@ async def _play(
             async with _deadline("the agent's decision", setting.deadlines.decide_s):
                 decision = await agent.decide(turn, deadline_s=setting.deadlines.decide_s)
         except AgentError as error:
-            return EndReason.FINISHED, str(error)
+            return EndReason.AGENT_ERROR, str(error)
         if decision.call is not None:
             writer.write(decision.call)
         seen = hands.observation
         tally.stage = "step"
         effects = await hands.carry_out(turn.step_index, decision.actions)
+        tally.final = hands.observation
         step = Step(
             index=turn.step_index,
             observation=seen,

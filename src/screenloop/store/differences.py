@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-from screenloop.config import RunConfig
+from screenloop.config import RunConfig, plain
 from screenloop.types import Struct
 
 
@@ -27,17 +25,6 @@ def config_differences(a: RunConfig, b: RunConfig) -> tuple[ConfigDifference, ..
         for path in sorted(left.keys() | right.keys())
         if left.get(path) != right.get(path)
     )
-
-
-def plain(value: Any) -> Any:
-    """Return a struct without tags as plain data, fields at their defaults written out."""
-    if isinstance(value, msgspec.Struct):
-        return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {name: plain(item) for name, item in value.items()}
-    return msgspec.to_builtins(value)
 
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:

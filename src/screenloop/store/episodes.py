@@ -14,7 +14,7 @@ import msgspec
 
 from screenloop.errors import InfraFault
 from screenloop.messages import Message, Sampling
-from screenloop.types import EndReason, Mode, Step, Struct, Task, Usage, Verdict
+from screenloop.types import EndReason, Mode, Observation, Step, Struct, Task, Usage, Verdict
 
 
 class StartRecord(Struct, frozen=True, kw_only=True, tag="start", tag_field="kind"):
@@ -76,6 +76,8 @@ class EndRecord(Struct, frozen=True, kw_only=True, tag="end", tag_field="kind"):
     steps: int
     usage: Usage
     seconds: float
+    final: Observation | None = None
+    """What was seen after the last Action."""
 
 
 Record = StartRecord | CallRecord | StepRecord | VerdictRecord | EndRecord

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import msgspec
 
-from screenloop.config import RunConfig, config_hash, harness_hash
+from screenloop.config import RunConfig, config_hash, harness_hash, plain
 from screenloop.errors import ConfigError, InfraFault
 from screenloop.store.blobs import FolderBlobs
-from screenloop.store.differences import config_differences, plain
+from screenloop.store.differences import config_differences
 from screenloop.store.episodes import Episode, read_episode
 from screenloop.types import EndReason, Struct, Unscored, Usage
 

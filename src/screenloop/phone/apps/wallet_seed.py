@@ -171,8 +171,8 @@ def seed_transactions(cast: Cast) -> Iterable[Transaction]:
             )
         )  # fmt: skip
     rows += [
-        Transaction(title="Fernleaf Studio", category="income", amount_cents=284_000, source=BALANCE,
-                    at_s=cast.at(day, "07:30"), note="Salary")
+        Transaction(title="Fernleaf Studio", category="income", amount_cents=284_000,
+                    source=BALANCE, at_s=cast.at(day, "07:30"), note="Salary")
         for day in (-5, -36)
     ]  # fmt: skip
     for number in rng.sample(range(20), 6):
