@@ -70,14 +70,14 @@ def print_json(value: Any) -> None:
 @app.command
 def doctor(*, json: Json = False) -> None:
     """Try what a Run needs and say what is missing and how to get it."""
-    from screenloop.doctor import examine, findings_table
+    from screenloop.doctor import examine, findings_table, is_ready
 
     findings = asyncio.run(examine())
     if json:
-        print_json({"ok": all(f.ok for f in findings), "findings": findings})
+        print_json({"ok": is_ready(findings), "findings": findings})
     else:
         out_console.print(findings_table(findings))
-    if not all(f.ok or f.optional for f in findings):
+    if not is_ready(findings):
         sys.exit(1)
 
 
@@ -189,9 +189,9 @@ Flags = Annotated[RunFlags, Parameter(name="*")]
 def _play(flags: RunFlags, *, quiet: bool) -> tuple[RunResult, str]:
     """Play a Run with a progress bar and return its result and folder."""
     request = flags.request(time.time())
-    if quiet:
-        return asyncio.run(play(request)), request.out
     try:
+        if quiet:
+            return asyncio.run(play(request)), request.out
         with ProgressBar(error_console) as bar:
             result = asyncio.run(play(request, bar))
     except KeyboardInterrupt:

@@ -94,6 +94,11 @@ async def _browser() -> str:
         return f"{browser.version} ({find_chromium()})"
 
 
+def is_ready(findings: tuple[Finding, ...]) -> bool:
+    """Whether everything works that is not optional."""
+    return all(f.ok or f.optional for f in findings)
+
+
 def findings_table(findings: tuple[Finding, ...]) -> Table:
     """Return the findings for a terminal."""
     table = Table(box=None, show_header=False)

@@ -85,8 +85,8 @@ async def run(*, tasks: Sequence[str] = TASKS, rounds: int = 10, peer: bool = Tr
                 await env.reset(Start(task=task), deadline_s=DEADLINE_S)
                 reset_ms.append(1000 * (time.perf_counter() - begun))
                 await environments.host.idle()
-                cpu_ms.append(await _steps(env, environments.host.pid, step_ms))
-        rss_mb = memory_mb(tree_pids(environments.host.pid))
+                cpu_ms.append(await _steps(env, environments.host.pids, step_ms))
+        rss_mb = memory_mb(tree_pids(environments.host.pids))
     finally:
         await environments.close()
     times = await _peer(tasks) if peer else None
@@ -100,25 +100,23 @@ async def run(*, tasks: Sequence[str] = TASKS, rounds: int = 10, peer: bool = Tr
     )
 
 
-async def _steps(env: WebEnvironment, pid: int | None, step_ms: list[float]) -> float:
+async def _steps(env: WebEnvironment, pids: Sequence[int], step_ms: list[float]) -> float:
     """Take the steps, add their times, and return the processor time of all of them."""
-    cpu_before = _cpu_ms(pid)
+    cpu_before = _cpu_ms(pids)
     for number, action in enumerate(ACTIONS):
         begun = time.perf_counter()
         await env.step(action, action_id=str(number), deadline_s=DEADLINE_S)
         step_ms.append(1000 * (time.perf_counter() - begun))
-    return _cpu_ms(pid) - cpu_before
+    return _cpu_ms(pids) - cpu_before
 
 
-def tree_pids(pid: int | None) -> tuple[int, ...]:
-    """Return a process and all that descend from it."""
-    if pid is None:
-        return ()
+def tree_pids(pids: Sequence[int]) -> tuple[int, ...]:
+    """Return processes and all that descend from them."""
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit() and (fields := _stat(int(folder.name))):
             children.setdefault(int(fields[1]), []).append(int(folder.name))
-    found = [pid]
+    found = list(pids)
     for parent in found:
         found += children.get(parent, [])
     return tuple(found)
@@ -136,9 +134,9 @@ def memory_mb(pids: Sequence[int]) -> float:
     return kilobytes / 1024
 
 
-def _cpu_ms(pid: int | None) -> float:
+def _cpu_ms(pids: Sequence[int]) -> float:
     """Return the processor time of the browser's processes so far, and of this one."""
-    ticks = sum(int(fields[11]) + int(fields[12]) for p in tree_pids(pid) if (fields := _stat(p)))
+    ticks = sum(int(fields[11]) + int(fields[12]) for p in tree_pids(pids) if (fields := _stat(p)))
     own = time.process_time()
     return 1000 * (ticks / os.sysconf("SC_CLK_TCK") + own)
 

@@ -55,7 +55,6 @@ FLAGS = (
     "--password-store=basic",
     "--use-mock-keychain",
     # The same pixels for the same page.
-    "--force-device-scale-factor=1",
     "--force-color-profile=srgb",
     "--hide-scrollbars",
     "--font-render-hinting=none",
@@ -150,6 +149,7 @@ class Browser:
 async def launch(
     binary: Path | None = None,
     *,
+    scale: float = 1.0,
     flags: tuple[str, ...] = (),
     draw_on_demand: bool | None = None,
     deadline_s: float = START_DEADLINE_S,
@@ -158,6 +158,7 @@ async def launch(
 
     Args:
         binary: the browser; `None` looks for one with `find_chromium`.
+        scale: frame pixels per CSS pixel, for all pages of this browser.
         flags: more command line flags, after the pinned ones.
         draw_on_demand: whether frames are drawn only when asked for; `None` does so where the
             browser can (it is a headless shell).
@@ -172,6 +173,7 @@ async def launch(
         draw_on_demand = "headless" in binary.name
     if draw_on_demand:
         flags = (*DRAW_ON_DEMAND_FLAGS, *flags)
+    flags = (f"--force-device-scale-factor={scale:g}", *flags)
     process = await _Process.start(binary, flags)
     connection = await Connection.over_pipes(process.answers_fd, process.commands_fd)
     try:

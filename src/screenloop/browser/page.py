@@ -40,7 +40,7 @@ class Viewport(Struct, frozen=True, kw_only=True):
     size_px: SizePx
     """Of the frame."""
     scale: float = 1.0
-    """Frame pixels per CSS pixel."""
+    """Frame pixels per CSS pixel; the browser must have been launched with it."""
 
     @property
     def css_px(self) -> SizePx:
@@ -125,7 +125,7 @@ class Page:
         metrics = {
             "width": width,
             "height": height,
-            "deviceScaleFactor": viewport.scale,
+            "deviceScaleFactor": 0,
             "mobile": False,
         }
         post = page.session.post

@@ -15,7 +15,6 @@ from screenloop.actions import (
     Key,
     Open,
     Pinch,
-    Point,
     Pointed,
     Scroll,
     Swipe,
@@ -30,6 +29,7 @@ from screenloop.phone.boot import installed, new_device
 from screenloop.phone.canvas import Node
 from screenloop.phone.device import Device, Snapshot
 from screenloop.phone.doc import Doc, business_data, state_hash
+from screenloop.phone.gestures import act
 from screenloop.phone.render import NativeRenderer, Renderer
 from screenloop.phone.screen import SIZE_PX, Screen
 from screenloop.phone.state import diff_data
@@ -53,11 +53,6 @@ from screenloop.types import (
 )
 
 GUI = (Tap, Swipe, Scroll, Type, Key, Open, Wait, Pinch)
-KEYS = {
-    "back": "back", "home": "home", "recents": "recents", "enter": "enter",
-    "backspace": "backspace", "space": "space", "volume_up": "volume_up",
-    "volume_down": "volume_down",
-}  # fmt: skip
 
 
 class Codec(Struct, frozen=True, kw_only=True):
@@ -121,7 +116,7 @@ class PhoneEnvironment:
         quantum_ms: int = 1000,
     ) -> None:
         width, height = env.size_px
-        if abs(width / height - SIZE_PX[0] / SIZE_PX[1]) > 0.01:
+        if min(width, height) < 1 or abs(width / height - SIZE_PX[0] / SIZE_PX[1]) > 0.01:
             raise ConfigError(
                 f"a phone cannot be {width}x{height}: its frames have the proportions of "
                 f"{SIZE_PX[0]}x{SIZE_PX[1]}, for example 412x915 or 1080x2400"
@@ -193,7 +188,7 @@ class PhoneEnvironment:
         device = self._running()
         self._check(action)
         device.begin(action_id, "tool" if isinstance(action, Tool) else "gui")
-        effect = _perform(device, action)
+        effect = _impossible(action) or act(device, action)
         extra_ms = round(action.seconds * 1000) if isinstance(action, Wait) else 0
         rows = device.end(extra_ms=extra_ms)
         observation = await self.observe(deadline_s=deadline_s)
@@ -276,47 +271,21 @@ class PhoneEnvironments:
         """Phones hold nothing outside the process."""
 
 
-def _at(point: Point) -> tuple[float, float]:
-    """Return a point in layout pixels."""
-    return (
-        min(point[0] * SIZE_PX[0], SIZE_PX[0] - 0.5),
-        min(point[1] * SIZE_PX[1], SIZE_PX[1] - 0.5),
-    )
-
-
-def _perform(device: Device, action: Action) -> Effect:
+def _impossible(action: Action) -> Effect | None:
+    """Return why no finger can do this, for touches that the wire form allows."""
     match action:
-        case Tap(at=at, count=2):
-            return device.double_tap(*_at(at))
-        case Tap(at=at, hold_ms=hold_ms):
-            return device.tap(*_at(at), hold_ms=hold_ms)
-        case Swipe(path=path):
-            return device.swipe(*_at(path[0]), *_at(path[-1]))
-        case Scroll(direction=direction, screens=screens):
-            return device.scroll(direction, screens)
-        case Type(text=text, at=at, clear=clear, submit=submit):
-            if at is not None:
-                effect = device.tap(*_at(at))
-                if not effect.ok:
-                    return effect
-            return device.type_text(text, clear=clear, submit=submit)
-        case Key(name=name):
-            if name not in KEYS:
-                return Effect(
-                    ok=False, code="no_such_key", executed=f"key {name}",
-                    message=f"a phone has no key {name!r}; it has {', '.join(KEYS)}",
-                )  # fmt: skip
-            return device.press(KEYS[name])
-        case Open(app=app):
-            return device.open(app)
-        case Wait(seconds=seconds):
-            return Effect(ok=True, executed=f"wait {seconds:g} s")
-        case Pinch(at=at, scale=scale):
-            return device.pinch(*_at(at), scale)
-        case Tool(name=name, args=args):
-            return device.call_tool(name, args)
+        case Tap(button=button) if button != "left":
+            return Effect(
+                ok=False, code="no_such_button", executed=f"{button} tap",
+                message=f"a phone has no {button} button; tap without one, or hold",
+            )  # fmt: skip
+        case Tap(count=3):
+            return Effect(
+                ok=False, code="no_such_touch", executed="triple tap",
+                message="a phone knows single and double taps, not triple ones",
+            )  # fmt: skip
         case _:
-            raise UnsupportedAction(f"a phone does not execute {tag_of(action)!r}")
+            return None
 
 
 def net_diff(first: Doc, device: Device) -> tuple[DiffRow, ...]:

@@ -81,11 +81,10 @@ class WebEnvironments:
 
         Raises:
             ConfigError: the kind is not `web`, or no browser is installed.
-            EnvironmentFault: the browser does not start.
         """
         if env.kind != "web":
             raise ConfigError(f"The web Environment has kind 'web', not {env.kind!r}.")
-        await self.host.start()
+        self.host.check()
         return WebEnvironment(env, self.host, self._blobs, self._sites)
 
     async def close(self) -> None:

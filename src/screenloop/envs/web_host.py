@@ -1,55 +1,54 @@
-"""One browser for many web Environments, replaced when it dies."""
+"""The browsers behind the web Environments: shared by many, replaced when they die."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine
 from pathlib import Path
 
+from screenloop.browser.binary import find_chromium
 from screenloop.browser.launch import Browser, launch
 from screenloop.browser.page import Page, Viewport
 from screenloop.errors import EnvironmentFault, ScreenloopError
 
 
 class BrowserHost:
-    """Owns a persistent browser and hands out pages, each in a context of its own.
+    """Owns persistent browsers and hands out pages, each in a context of its own.
 
-    An empty page is kept ready, so that a reset need not wait for a new browser process; no page
-    is ever used for two episodes.
+    One browser serves all pages of a display scale; most hosts have one. An empty page is kept
+    ready, so that a reset need not wait for a new process; no page is used for two episodes.
     """
 
     def __init__(self, binary: Path | None = None, *, draw_on_demand: bool | None = None) -> None:
         self._binary = binary
         self._draw_on_demand = draw_on_demand
-        self._browser: Browser | None = None
+        self._browsers: dict[float, Browser] = {}
         self._starting = asyncio.Lock()
         self._spares: dict[Viewport, asyncio.Task[Page]] = {}
         self._chores: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     @property
-    def pid(self) -> int | None:
-        """The browser's process and process group, while there is one."""
-        return self._browser.pid if self._browser is not None else None
+    def pids(self) -> tuple[int, ...]:
+        """The browsers' processes; each leads a process group."""
+        return tuple(browser.pid for browser in self._browsers.values())
 
-    async def start(self) -> Browser:
-        """Return the browser, started afresh when there is none or it has died.
+    def check(self) -> None:
+        """Make sure that there is a browser to start.
+
+        Raises:
+            ConfigError: none is installed; says what to do.
+        """
+        self._binary = self._binary or find_chromium()
+
+    async def page(self, viewport: Viewport) -> Page:
+        """Return a page that nobody has used.
 
         Raises:
             ConfigError: no browser is installed.
-            EnvironmentFault: it does not start.
+            EnvironmentFault: the browser does not start, or the host is closed.
         """
-        async with self._starting:
-            if self._browser is not None and self._browser.is_alive:
-                return self._browser
-            if self._browser is not None:
-                await self._browser.close()
-            self._browser = await launch(self._binary, draw_on_demand=self._draw_on_demand)
-            return self._browser
-
-    async def page(self, viewport: Viewport) -> Page:
-        """Return a page that nobody has used."""
-        browser = await self.start()
+        browser = await self._browser(viewport.scale)
         spare = self._spares.pop(viewport, None)
         if spare is not None:
             # A spare that died with an earlier browser is simply not used.
@@ -61,7 +60,7 @@ class BrowserHost:
 
     def prepare(self, viewport: Viewport) -> None:
         """Have a page ready for the next `page` call."""
-        browser = self._browser
+        browser = self._browsers.get(viewport.scale)
         if browser is not None and browser.is_alive and viewport not in self._spares:
             spare = asyncio.create_task(Page.open(browser, viewport))
             spare.add_done_callback(_seen)
@@ -69,31 +68,44 @@ class BrowserHost:
 
     def retire(self, page: Page) -> None:
         """Close a page without waiting for it."""
-        self._chore(page.close())
+        chore = asyncio.create_task(_close(page))
+        self._chores.add(chore)
+        chore.add_done_callback(self._chores.discard)
 
     async def idle(self) -> None:
         """Return when no page is being closed or made ready."""
         await asyncio.gather(*self._chores, *self._spares.values(), return_exceptions=True)
 
     async def close(self) -> None:
-        """End the browser and everything in it; may be called twice."""
-        waiting = [*self._chores, *self._spares.values()]
-        self._spares.clear()
+        """End the browsers and everything in them; may be called twice."""
+        self._closed = True
         async with self._starting:
-            browser, self._browser = self._browser, None
-        if browser is not None:
-            await browser.close()
-        await asyncio.gather(*waiting, return_exceptions=True)
+            browsers = tuple(self._browsers.values())
+            self._browsers.clear()
+        await asyncio.gather(*(browser.close() for browser in browsers))
+        await self.idle()
+        self._spares.clear()
 
-    def _chore(self, work: Coroutine[None, None, None]) -> None:
-        async def run() -> None:
-            # The page goes with its browser or context whether or not this succeeds.
-            with contextlib.suppress(ScreenloopError):
-                await work
+    async def _browser(self, scale: float) -> Browser:
+        """Return the browser of a scale, started afresh when there is none or it has died."""
+        async with self._starting:
+            if self._closed:
+                raise EnvironmentFault("the browser host is closed")
+            browser = self._browsers.get(scale)
+            if browser is not None and browser.is_alive:
+                return browser
+            if browser is not None:
+                del self._browsers[scale]
+                await browser.close()
+            browser = await launch(self._binary, scale=scale, draw_on_demand=self._draw_on_demand)
+            self._browsers[scale] = browser
+            return browser
 
-        task = asyncio.create_task(run())
-        self._chores.add(task)
-        task.add_done_callback(self._chores.discard)
+
+async def _close(page: Page) -> None:
+    # The page goes with its context or its browser, whether or not this succeeds.
+    with contextlib.suppress(ScreenloopError):
+        await page.close()
 
 
 def _seen(task: asyncio.Task[Page]) -> None:

@@ -37,9 +37,9 @@ def parse_model(text: str) -> ModelName:
     Raises:
         ConfigError: it has none of the forms; names them.
     """
-    kind, _, rest = text.partition(":")
+    kind, colon, rest = text.partition(":")
     needs = {"oracle": False, "random": False, "scripted": True, "replay": True, "openai": True}
-    if kind not in needs or needs[kind] != bool(rest):
+    if kind not in needs or needs[kind] != bool(colon) or bool(colon) != bool(rest):
         raise ConfigError(f"Unknown model {text!r}. Valid: {', '.join(FORMS)}.")
     if kind == "openai":
         parse_endpoint(rest)

@@ -23,11 +23,11 @@ INSTALLED: dict[str, str] = {
     "messages": "screenloop.phone.apps.messages:app",
     # "notes": "screenloop.phone.apps.notes:app",
     "calendar": "screenloop.phone.apps.calendar:app",
-    # "clock": "screenloop.phone.apps.clock:app",
+    "clock": "screenloop.phone.apps.clock:app",
     # "settings": "screenloop.phone.apps.settings:app",
     "gallery": "screenloop.phone.apps.gallery:app",
     # "shop": "screenloop.phone.apps.shop:app",
-    # "wallet": "screenloop.phone.apps.wallet:app",
+    "wallet": "screenloop.phone.apps.wallet_pages:app",
 }
 """App ids to declarations, in the order of the launcher."""
 

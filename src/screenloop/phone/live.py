@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from starlette.applications import Starlette
@@ -26,6 +26,9 @@ from screenloop.phone.render import STYLE, body_html, font_css
 from screenloop.types import DiffRow, Effect, Struct
 
 Side = Literal["reset", "keep", "restore", "language", "theme"]
+MAX_WAITING = 64
+"""Updates kept for a page that reads slowly; the oldest is dropped, each shows all there is."""
+Waiting = asyncio.Queue[bytes]
 
 
 class Touch(Struct, frozen=True, kw_only=True, tag="tap", tag_field="type"):
@@ -94,7 +97,7 @@ class LivePhone:
         self.seed = seed
         self.device: Device = new_device(world, seed)
         self.kept: Snapshot | None = None
-        self.lock = asyncio.Lock()
+        self.pages: set[Waiting] = set()
 
     def show(self, effect: Effect | None = None, changes: tuple[DiffRow, ...] = ()) -> Update:
         """Return what can be seen now."""
@@ -107,9 +110,17 @@ class LivePhone:
         )  # fmt: skip
 
     def handle(self, event: Event) -> Update:
-        """Carry out one event."""
+        """Carry out one event; a fault of an app is told and leaves the phone as it was."""
         if isinstance(event, Command):
             return self._command(event.name)
+        before = self.device.snapshot()
+        try:
+            return self._touch(event)
+        except ScreenloopError as error:
+            self.device.restore(before)
+            return self.show(Effect(ok=False, code="fault", message=str(error)))
+
+    def _touch(self, event: Touch | Drag | Wheel | KeyDown | Text) -> Update:
         device = self.device
         device.begin("live")
         match event:
@@ -134,8 +145,9 @@ class LivePhone:
             case "keep":
                 self.kept = self.device.snapshot()
             case "restore":
-                if self.kept is not None:
-                    self.device.restore(self.kept)
+                if self.kept is None:
+                    return self.show(_refused("no_state", "no state has been kept yet"))
+                self.device.restore(self.kept)
             case "language" | "theme":
                 return self._switch(name)
         return self.show(Effect(ok=True, executed=name))
@@ -149,6 +161,53 @@ class LivePhone:
         patch = {"app": "os", "op": "set", "field": field, "value": value}
         self.device.doc = patched(self.device.doc, (patch,))
         return self.show(Effect(ok=True, executed=name))
+
+    # ---- pages -----------------------------------------------------------------------------
+
+    def join(self) -> Waiting:
+        """Add a page; it is shown the screen first."""
+        waiting: Waiting = asyncio.Queue(MAX_WAITING)
+        self.pages.add(waiting)
+        _put(waiting, self.show())
+        return waiting
+
+    def leave(self, waiting: Waiting) -> None:
+        """Forget a page that was closed."""
+        self.pages.discard(waiting)
+
+    def hear(self, raw: str | bytes, speaker: Waiting) -> None:
+        """Carry out what a page sent and show every page; nonsense is answered and does nothing."""
+        try:
+            event = _DECODER.decode(raw)
+        except (msgspec.DecodeError, UnicodeError) as error:
+            _put(speaker, self.show(_refused("bad_event", str(error))))
+            return
+        update = self.handle(event)
+        for waiting in self.pages:
+            _put(waiting, update)
+
+
+def _refused(code: str, message: str) -> Effect:
+    return Effect(ok=False, code=code, message=message)
+
+
+def _put(waiting: Waiting, update: Update) -> None:
+    if waiting.full():
+        waiting.get_nowait()
+    waiting.put_nowait(msgspec.json.encode(update))
+
+
+async def _show_updates(socket: WebSocket, waiting: Waiting) -> None:
+    while True:
+        await socket.send_bytes(await waiting.get())
+
+
+async def _hear_events(socket: WebSocket, phone: LivePhone, waiting: Waiting) -> None:
+    while True:
+        message = await socket.receive()
+        if message["type"] == "websocket.disconnect":
+            return
+        phone.hear(message.get("text") or message.get("bytes") or "", waiting)
 
 
 _DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
@@ -177,20 +236,20 @@ def make_app(phone: LivePhone) -> Starlette:
 
     async def live(socket: WebSocket) -> None:
         await socket.accept()
-        await socket.send_bytes(msgspec.json.encode(phone.show()))
-        while True:
-            try:
-                raw: Any = await socket.receive_text()
-            except WebSocketDisconnect:
-                return
-            try:
-                event = _DECODER.decode(raw)
-            except (msgspec.DecodeError, UnicodeEncodeError) as error:
-                update = phone.show(Effect(ok=False, code="bad_event", message=str(error)))
-            else:
-                async with phone.lock:
-                    update = phone.handle(event)
-            await socket.send_bytes(msgspec.json.encode(update))
+        waiting = phone.join()
+        showing = asyncio.create_task(_show_updates(socket, waiting))
+        hearing = asyncio.create_task(_hear_events(socket, phone, waiting))
+        try:
+            await asyncio.wait((showing, hearing), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            phone.leave(waiting)
+            showing.cancel()
+            hearing.cancel()
+            ended = await asyncio.gather(showing, hearing, return_exceptions=True)
+        for end in ended:
+            # A page that is closed while it is being shown something is no failure.
+            if isinstance(end, Exception) and not isinstance(end, WebSocketDisconnect):
+                raise end
 
     return Starlette(
         routes=[

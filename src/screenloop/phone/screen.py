@@ -39,7 +39,7 @@ class Screen(Struct, frozen=True, kw_only=True):
         """Return the topmost node at a point that takes touches, or `None`."""
         for node in reversed(self.nodes):
             if node.box.holds(x, y) and (
-                node.do or node.long or node.double or node.place or node.blocks
+                node.do or node.long or node.double or node.place or node.pinch or node.blocks
                 or node.swipe_left or node.swipe_right or not node.enabled
             ):  # fmt: skip
                 return node

@@ -10,6 +10,9 @@ import uvicorn
 from screenloop.errors import ConfigError
 from screenloop.phone.live import LivePhone, make_app
 
+GRACE_S = 2
+"""How long open pages and half-sent requests may hold up the end."""
+
 
 def serve_phone(host: str, port: int, world_seed: int, *, tell: Callable[[str], None]) -> None:
     """Serve one phone; returns when the process is interrupted.
@@ -28,12 +31,17 @@ def serve_phone(host: str, port: int, world_seed: int, *, tell: Callable[[str], 
     try:
         listener.bind((host, port))
     except (OSError, OverflowError) as error:
+        listener.close()
         raise ConfigError(
             f"cannot listen on {host}:{port}: {error}. Choose another with --host and --port."
         ) from error
     shown = f"[{host}]" if ":" in host else host
     tell(f"A live phone is at http://{shown}:{listener.getsockname()[1]}/ - stop it with Ctrl-C.")
     config = uvicorn.Config(
-        make_app(LivePhone(seed=world_seed)), log_level="warning", ws="wsproto", lifespan="off"
+        make_app(LivePhone(seed=world_seed)),
+        log_level="warning",
+        ws="wsproto",
+        lifespan="off",
+        timeout_graceful_shutdown=GRACE_S,
     )
     uvicorn.Server(config).run(sockets=[listener])

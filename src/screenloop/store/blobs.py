@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import tempfile
+import re
+import uuid
 from pathlib import Path
 from typing import Protocol
 
@@ -25,6 +27,9 @@ class BlobStore(Protocol):
             InfraFault: no such blob, or the store cannot be read.
         """
         ...
+
+
+_KEY = re.compile(r"sha256-[0-9a-f]{64}\.[a-z0-9]+")
 
 
 def blob_key(data: bytes, suffix: str) -> BlobKey:
@@ -59,7 +64,13 @@ class FolderBlobs:
         self.root = root
 
     def path(self, key: BlobKey) -> Path:
-        """Return where the blob lies."""
+        """Return where the blob lies.
+
+        Raises:
+            InfraFault: the text is no blob key, so it names no file here.
+        """
+        if _KEY.fullmatch(key) is None:
+            raise InfraFault(f"{key!r} is no blob key; it has the form sha256-<hex>.<suffix>")
         return self.root / key.removeprefix("sha256-")[:2] / key
 
     def put(self, data: bytes, suffix: str) -> BlobKey:
@@ -68,12 +79,14 @@ class FolderBlobs:
         path = self.path(key)
         if path.exists():
             return key
+        partial = path.with_name(f".{uuid.uuid4().hex}.part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-                file.write(data)
-            Path(file.name).replace(path)
+            partial.write_bytes(data)
+            partial.replace(path)
         except OSError as error:
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
             raise InfraFault(f"cannot write blob {key} under {self.root}: {error}") from error
         return key
 

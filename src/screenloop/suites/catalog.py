@@ -17,13 +17,19 @@ SUITES: dict[str, str] = {
 """Name to class; a dotted path works as a name as well."""
 
 
+_PARTS = ("name", "version", "env_kind", "names", "task")
+
+
 def find_suite(name: str) -> Suite:
     """Return a suite by name or dotted path.
 
     Raises:
-        ConfigError: there is no such suite; names the valid ones.
+        ConfigError: there is no such suite, or the path leads to something else.
     """
-    suite: Suite = find("suite", name, SUITES)()
+    made = find("suite", name, SUITES)
+    if not isinstance(made, type) or not all(hasattr(made, part) for part in _PARTS):
+        raise ConfigError(f"{name!r} is no suite: a suite is a class with {', '.join(_PARTS)}.")
+    suite: Suite = made()
     return suite
 
 

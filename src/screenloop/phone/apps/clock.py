@@ -328,9 +328,7 @@ def city_page(s: State, ui: Ui, zone: ZoneId) -> Page:
     body: list[Widget] = [
         Big(words=clock, caption=note),
         Card(
-            children=(
-                Row(title=row.country, subtitle=("Country", "国家"), lead=Glyph(icon="map")),
-            )
+            children=(Row(title=row.country, subtitle=("Country", "国家"), lead=Glyph(icon="map")),)
         ),
         Heading(words=("Convert", "换算")),
         here,
@@ -409,8 +407,8 @@ def countdown_page(s: State, ui: Ui, countdown: CountdownId) -> Page:
         Action(icon="close", words=("Cancel", "取消"), do=cancel(countdown=countdown)),
     ]
     if not done:
-        again = Action(icon="refresh", words=("Restart", "重新开始"), do=restart(countdown=countdown))
-        children.insert(1, again)
+        do = restart(countdown=countdown)
+        children.insert(1, Action(icon="refresh", words=("Restart", "重新开始"), do=do))
     share = 1.0 if done else min(1.0, left_s / max(1, row.total_s))
     return Page(
         title=row.label or ("Timer", "计时器"),
@@ -469,5 +467,37 @@ app.flow(
     enter("label", "Swim"), press("back"), tap("Tue"), tap("Thu"), tap("Ripple"), tap(add_alarm),
 )  # fmt: skip
 app.flow(
-    "edit an alarm", tap("/a/{alarm}") if False else tap("Weekend"), tap(edit_alarm),
+    "edit an alarm", tap(alarm_page, alarm="alarm3"), tap("Once"), tap("Sun"), tap("5 min"),
+    tap(edit_alarm),
+)  # fmt: skip
+app.flow("switch alarms", tap(enable, alarm="alarm2"), tap(enable, alarm="alarm1"))
+app.flow("delete an alarm", tap(alarm_page, alarm="alarm7"), tap("Delete"), tap(delete_alarm))
+app.flow(
+    "snooze a ringing alarm", tap("New alarm"), tap("Time"), tap("Hour 09"), tap("Minute 10"),
+    tap(add_alarm), wait(600), tap(ring_page, alarm="alarm8"), tap(snooze), wait(600),
+    tap(ring_page, alarm="alarm8"), tap(dismiss),
+)  # fmt: skip
+app.flow(
+    "change the cities", tap("World"), tap("Add city"), enter("text", "cai"), press("back"),
+    tap(add_city, zone="cairo"), tap(city_page, zone="cairo"), tap("Time here"), tap("Hour 15"),
+    tap("Minute 30"), tap(remove_city), tap(city_page), tap(remove_city),
+)  # fmt: skip
+app.flow(
+    "time the tea", tap("Timer"), tap("5 min"), tap("Minutes +"), enter("label", "Tea"),
+    press("back"), tap(start_countdown), tap(pause), tap(extend), tap(resume), tap(restart),
+    wait(360), tap(extend),
+)  # fmt: skip
+app.flow("drop a timer", tap("Timer"), tap("1 min"), tap(start_countdown), tap(cancel))
+app.flow(
+    "time a run", tap("Stopwatch"), tap(start_stopwatch), wait(65), tap(lap), wait(70), tap(lap),
+    tap(stop_stopwatch),
+)  # fmt: skip
+app.flow(
+    "clear the stopwatch", tap("Stopwatch"), tap(start_stopwatch), wait(9), tap(stop_stopwatch),
+    tap(start_stopwatch), tap(lap), tap(stop_stopwatch), tap(reset_stopwatch),
+    tap(start_stopwatch),
+)  # fmt: skip
+app.flow(
+    "go to bed earlier", tap("Bedtime"), tap("Bedtime"), tap("Hour 21"), tap("Minute 45"),
+    tap(set_bedtime), tap(enable_bedtime),
 )  # fmt: skip

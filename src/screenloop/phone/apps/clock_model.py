@@ -135,7 +135,7 @@ def seed_cities(cast: Cast) -> Iterable[City]:
 def seed_alarms(cast: Cast) -> Iterable[Alarm]:
     """A working week's alarms; the world's seed shifts the minutes."""
     rng = cast.rng("clock alarms")
-    rows = (
+    rows: tuple[tuple[int, str, str, bool, Snooze, Sound], ...] = (
         (6, "Work", WEEKDAYS_ONLY, True, 10, "Dawn"),
         (7, "School run", WEEKDAYS_ONLY, False, 5, "Chimes"),
         (9, "Weekend", WEEKEND, True, 15, "Ripple"),
@@ -188,14 +188,17 @@ def in_order(days: str) -> str:
 
 def next_ring_s(alarm: Alarm, now_s: int) -> int:
     """Return the first moment after `now_s` at which an alarm's time and weekday come together."""
-    now = datetime.fromtimestamp(now_s, UTC)
-    clock = time.fromisoformat(alarm.time)
-    for ahead in range(8):
-        day = now.date() + timedelta(days=ahead)
-        at = datetime.combine(day, clock, UTC)
-        if at > now and (not alarm.days or str(day.isoweekday()) in alarm.days.split(",")):
-            return int(at.timestamp())
-    raise AssertionError(f"alarm {alarm.id} has no weekday in {alarm.days!r}")
+    today = datetime.fromtimestamp(now_s, UTC).date()
+    days = alarm.days or EVERY_DAY
+    due = (
+        datetime.combine(today + timedelta(days=n), time.fromisoformat(alarm.time), UTC)
+        for n in range(8)
+    )
+    return next(
+        int(at.timestamp())
+        for at in due
+        if at.timestamp() > now_s and str(at.isoweekday()) in days.split(",")
+    )
 
 
 def next_alarm(s: State, now_s: int) -> tuple[Alarm, int] | None:

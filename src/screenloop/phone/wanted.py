@@ -1,0 +1,295 @@
+"""A tool call that is looked for on the screen: how near a page is to it, what would help.
+
+Plain rules about arguments, no search: which values differ, what an input on the page could do
+about it, what may be typed, which links lead astray.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import msgspec
+
+from screenloop.errors import TaskError
+from screenloop.phone.app import Action
+from screenloop.phone.cast import cast
+from screenloop.phone.device import Device
+from screenloop.phone.do import Both, Call, Do, Focus, Go, PickMedia, SetLocal
+from screenloop.phone.flows import calls_in
+from screenloop.phone.state import Record, Refers
+from screenloop.phone.touches import Offered
+
+UNKNOWN_COST = 4
+"""Touches that an argument is thought to take when no input for it is in sight."""
+MAX_WORDS = 3
+_ID = re.compile(r"([a-z_]+)\d+")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MONTH = re.compile(r"\d{4}-\d{2}")
+_TIME = re.compile(r"\d{2}:\d{2}")
+
+
+class Wanted:
+    """One call with its arguments, checked and with defaults filled in."""
+
+    def __init__(self, device: Device, call: Call) -> None:
+        app = device.apps.get(call.app)
+        action = app.actions.get(call.action) if app else None
+        if action is None:
+            raise TaskError(f"no app offers the tool {call.app}.{call.action}")
+        self.call = call
+        self.action: Action[Any] = action
+        try:
+            self.args: dict[str, Any] = self.plain(call)
+        except msgspec.ValidationError as error:
+            raise TaskError(f"{action.tool_name} does not take {call.args}: {error}") from error
+        self.references = {
+            name: part.table
+            for name, kind in action.signature.types.items()
+            for part in _annotations(kind)
+        }
+        self.relevant = self._relevant(device)
+        """Ids and texts of the rows that the arguments name, and the arguments themselves."""
+        self._prefixes = {m[1] for text in self.relevant if (m := _ID.fullmatch(text))}
+        self.words = tuple(self._row_words(device))[:MAX_WORDS]
+        """What could be typed into a search field to find the rows."""
+
+    def plain(self, call: Call) -> dict[str, Any]:
+        """Return a call's arguments as JSON values with defaults."""
+        plain: dict[str, Any] = msgspec.to_builtins(self.action.signature.convert(call.args))
+        return plain
+
+    # ---- nearness ------------------------------------------------------------------------
+
+    def same_action(self, do: Do | None) -> Call | None:
+        """Return the call of the wanted action inside a Do, whatever its arguments."""
+        for part in calls_in(do):
+            if isinstance(part, Call) and (part.app, part.action) == (
+                self.call.app, self.call.action,
+            ):  # fmt: skip
+                return part
+        return None
+
+    def missing(self, call: Call) -> list[str]:
+        """Return the arguments that are not yet as wanted; an invalid one counts as all."""
+        try:
+            args = self.plain(call)
+        except msgspec.ValidationError:
+            args = call.args
+        return [name for name, value in self.args.items() if args.get(name, self) != value]
+
+    def cost(self, name: str, now: Any, known: list[Offered], values: dict[str, Any]) -> int:
+        """Return about how many touches it takes to set an argument on this page.
+
+        Args:
+            name: the argument.
+            now: its value now, where known.
+            known: what the page offers.
+            values: the page's locals.
+        """
+        wanted = self.args[name]
+        opened = values.get(f"{name}.open", "")
+        if opened:
+            return _picker_cost(opened, wanted)
+        best = UNKNOWN_COST
+        if isinstance(wanted, list) and isinstance(now, list):
+            best = max(1, len(_apart(wanted, now)))
+        for offered in known:
+            best = min(best, _input_cost(name, wanted, now, offered))
+        return best
+
+    # ---- what helps ------------------------------------------------------------------------
+
+    def helps(self, do: Do, values: dict[str, Any]) -> str:
+        """Return the argument that a touch brings nearer, or an empty text."""
+        for part in _parts(do):
+            if isinstance(part, PickMedia) and part.local in self.args:
+                return part.local if values.get(part.local) != self.args[part.local] else ""
+            if not isinstance(part, SetLocal):
+                continue
+            for name, value in part.values.items():
+                base = name.removesuffix(".open")
+                if base in self.args and self._nearer(name, value, part.values, values):
+                    return base
+        return ""
+
+    def leads_astray(self, do: Do, values: dict[str, Any]) -> bool:
+        """Whether a touch sets an argument to something else, or goes to another row's page."""
+        for part in _parts(do):
+            if isinstance(part, SetLocal):
+                touched = [n for n in part.values if n.removesuffix(".open") in self.args]
+                if touched and not self.helps(part, values):
+                    return True
+            elif isinstance(part, Go) and self._is_elsewhere(part):
+                return True
+        return False
+
+    def texts(self, offered: Offered, named: set[str]) -> list[str]:
+        """Return what is worth typing into a field.
+
+        Args:
+            offered: the field.
+            named: arguments that have a field of their own name on the page.
+        """
+        field = offered.node.field
+        if field in self.args:
+            found = list(_spellings(self.args[field]))
+        elif offered.node.keyboard == "search":
+            found = list(self.words)
+        else:
+            others = [v for n, v in self.args.items() if n not in named and v not in ("", None)]
+            found = [
+                text
+                for value in others
+                if not (isinstance(value, str) and _ID.fullmatch(value))
+                for text in _spellings(value)
+            ]
+        return [text for text in dict.fromkeys(found) if text != offered.node.value]
+
+    def is_relevant(self, do: Do) -> bool:
+        """Whether a touch mentions one of the rows or values of the call."""
+        for part in _parts(do):
+            if isinstance(part, Go) and self.relevant & set(part.path.split("/")):
+                return True
+            if isinstance(part, SetLocal) and self.relevant & set(map(str, part.values.values())):
+                return True
+        return False
+
+    def _nearer(
+        self, name: str, value: Any, together: dict[str, Any], values: dict[str, Any]
+    ) -> bool:
+        base = name.removesuffix(".open")
+        wanted, now = self.args[base], values.get(base)
+        if name != base:
+            return self._opens_picker(base, value, together, values)
+        if value == wanted:
+            return bool(now != wanted)
+        if isinstance(wanted, list) and isinstance(value, list):
+            return len(_apart(wanted, value)) < len(_apart(wanted, now or []))
+        if _is_number(wanted) and _is_number(value):
+            return not _is_number(now) or abs(value - wanted) < abs(now - wanted)
+        is_hour = together.get(f"{base}.open") == "minute"
+        return is_hour and isinstance(wanted, str) and str(value)[:2] == wanted[:2]
+
+    def _opens_picker(
+        self, base: str, value: Any, together: dict[str, Any], values: dict[str, Any]
+    ) -> bool:
+        if not value or base in together or values.get(base) == self.args[base]:
+            return False
+        opened = values.get(f"{base}.open", "")
+        wanted = self.args[base]
+        return not opened or _picker_cost(value, wanted) < _picker_cost(opened, wanted)
+
+    def _is_elsewhere(self, go: Go) -> bool:
+        for part in go.path.split("/"):
+            found = _ID.fullmatch(part)
+            if found and found[1] in self._prefixes and part not in self.relevant:
+                return True
+        return False
+
+    # ---- rows ------------------------------------------------------------------------------
+
+    def _rows(self, device: Device) -> Iterator[Record]:
+        for name, table in self.references.items():
+            app_id, _, rows = table.partition(".")
+            part = device.doc.apps.get(app_id)
+            if part is None:
+                continue
+            state = device.apps[app_id].state(part.data, cast(device.doc.world, device.doc.seed))
+            value = self.args[name]
+            for row_id in value if isinstance(value, list) else [value]:
+                row = state.read(rows).get(row_id)
+                if row is not None:
+                    yield row
+
+    def _relevant(self, device: Device) -> frozenset[str]:
+        found = {str(v) for v in self.args.values() if not isinstance(v, list)}
+        found.update(str(v) for value in self.args.values() if isinstance(value, list)
+                     for v in value)  # fmt: skip
+        for row in self._rows(device):
+            found.update(str(getattr(row, field)) for field in row.__struct_fields__)
+        return frozenset(text for text in found if text)
+
+    def _row_words(self, device: Device) -> Iterator[str]:
+        for row in self._rows(device):
+            for field in ("title", "name", "subject", "text"):
+                value = getattr(row, field, "")
+                if isinstance(value, str) and 0 < len(value) <= 60:
+                    yield value
+                elif isinstance(value, tuple | list) and value:
+                    yield str(value[0])
+
+
+def _annotations(kind: Any) -> Iterator[Refers]:
+    for part in get_args(kind):
+        if isinstance(part, Refers):
+            yield part
+        else:
+            yield from _annotations(part)
+
+
+def _parts(do: Do) -> Iterator[Do]:
+    if isinstance(do, Both):
+        yield from _parts(do.first)
+        yield from _parts(do.then)
+    else:
+        yield do
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _apart(a: list[Any], b: list[Any]) -> list[Any]:
+    return [v for v in a if v not in b] + [v for v in b if v not in a]
+
+
+def _spellings(value: Any) -> Iterator[str]:
+    """Return how a value may be typed; a whole number may be cents."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, bool) or value is None:
+        return
+    elif isinstance(value, int):
+        yield str(value)
+        yield f"{value / 100:.2f}"
+    elif isinstance(value, float):
+        yield f"{value:g}"
+    elif isinstance(value, list):
+        yield ", ".join(map(str, value))
+
+
+def _picker_cost(opened: str, wanted: Any) -> int:
+    """Return how many touches a date or time chooser takes from what it shows."""
+    if opened in ("hour", "minute"):
+        return 2 if opened == "hour" else 1
+    if not (
+        isinstance(wanted, str) and _DATE.match(wanted) and re.fullmatch(r"\d{4}-\d{2}", opened)
+    ):
+        return 1
+    year, month = map(int, opened.split("-"))
+    return 1 + abs(12 * (year - int(wanted[:4])) + month - int(wanted[5:7]))
+
+
+def _input_cost(name: str, wanted: Any, now: Any, offered: Offered) -> int:
+    if isinstance(offered.do, Focus):
+        return 1 if offered.do.field == name else UNKNOWN_COST
+    for part in _parts(offered.do):
+        if isinstance(part, PickMedia) and part.local == name:
+            return 3
+        if not isinstance(part, SetLocal):
+            continue
+        if offered.gesture == "place" and name in part.values:
+            return 1
+        value = part.values.get(name)
+        if name in part.values and value == wanted:
+            return 1
+        if _is_number(value) and _is_number(wanted) and _is_number(now) and value != now:
+            steps = (wanted - now) / (value - now)
+            if steps > 0:
+                return max(1, int(-(-steps // 1)))
+        opening = part.values.get(f"{name}.open")
+        if opening and isinstance(wanted, str):
+            return 3 if _TIME.fullmatch(wanted) else 1 + _picker_cost(opening, wanted)
+    return UNKNOWN_COST
