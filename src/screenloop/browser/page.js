@@ -4,6 +4,7 @@
 (options) => {
   "use strict";
   const FRAME_MS = 1000 / 60;
+  const ROUNDING_MS = 1e-6;
   const MAX_CALLBACKS = 100000;
   const real = {
     Date: window.Date,
@@ -60,7 +61,7 @@
   window.setInterval = (code, delay, ...extra) =>
     start(callable(code, extra), now_ms + at_least_1(delay), at_least_1(delay));
   window.requestAnimationFrame = (code) =>
-    start(() => code.call(window, now_ms), (Math.floor(now_ms / FRAME_MS + 1e-6) + 1) * FRAME_MS, null);
+    start(() => code.call(window, now_ms), (Math.floor(now_ms / FRAME_MS + ROUNDING_MS) + 1) * FRAME_MS, null);
   window.requestIdleCallback = (code) =>
     start(() => code.call(window, { didTimeout: false, timeRemaining: () => 10 }), now_ms + 1, null);
   const stop = (id) => void timers.delete(Number(id));
@@ -72,7 +73,7 @@
   const next_due = (until_ms) => {
     let first = null;
     for (const timer of timers.values()) {
-      if (timer.due_ms > until_ms) continue;
+      if (timer.due_ms > until_ms + ROUNDING_MS) continue;
       if (first === null || timer.due_ms < first.due_ms) first = timer;
     }
     return first;
@@ -172,6 +173,7 @@
   const advance = async (ms) => {
     const until_ms = now_ms + ms;
     ran = 0;
+    adopt();
     hold_animations();
     for (let timer = next_due(until_ms); timer !== null; timer = next_due(until_ms)) {
       run(timer);

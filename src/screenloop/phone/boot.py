@@ -21,12 +21,12 @@ INSTALLED: dict[str, str] = {
     "os": "screenloop.phone.shell:app",
     "contacts": "screenloop.phone.apps.contacts:app",
     "messages": "screenloop.phone.apps.messages:app",
-    # "notes": "screenloop.phone.apps.notes:app",
+    "notes": "screenloop.phone.apps.notes:app",
     "calendar": "screenloop.phone.apps.calendar:app",
     "clock": "screenloop.phone.apps.clock:app",
-    # "settings": "screenloop.phone.apps.settings:app",
+    "settings": "screenloop.phone.apps.settings:app",
     "gallery": "screenloop.phone.apps.gallery:app",
-    # "shop": "screenloop.phone.apps.shop:app",
+    "shop": "screenloop.phone.apps.shop_pages:app",
     "wallet": "screenloop.phone.apps.wallet_pages:app",
 }
 """App ids to declarations, in the order of the launcher."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from screenloop.phone.do import Call, Do, Go
 from screenloop.phone.state import AppState
@@ -69,7 +69,7 @@ class Ctx:
         """Post a notification that opens a page."""
         self._transaction.notify(self.app, title, text, go)
 
-    def refuse(self, why: str) -> None:
+    def refuse(self, why: str) -> NoReturn:
         """Stop here, change nothing, and tell why.
 
         Raises:

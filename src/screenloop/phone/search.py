@@ -10,7 +10,7 @@ import heapq
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -31,7 +31,7 @@ from screenloop.phone.touches import (
     offers,
     place_x,
 )
-from screenloop.phone.wanted import Wanted
+from screenloop.phone.wanted import UNKNOWN_COST, Wanted
 from screenloop.types import DiffRow
 
 Tolerate = Callable[[DiffRow], bool]
@@ -70,6 +70,17 @@ class _Edge(NamedTuple):
     submit: bool = False
     share: float = 0.5
     is_goal: bool = False
+
+
+class _Entry(NamedTuple):
+    """Something to go on with; the smallest `total` comes first, the deepest among equals."""
+
+    total: float
+    minus_cost: int
+    number: int
+    entry: _Edge | _State
+    form: int | None
+    """The estimate for the form that `total` holds, if it holds one."""
 
 
 class Found(NamedTuple):
@@ -124,7 +135,12 @@ class Search:
         self.away = distances(app_ids, self.wanted.action.tool_name)
         self._start = device
         self._form = 0
-        self._queue: list[tuple[float, int, int, _Edge | _State]] = []
+        """Touches that the form on an offering page needs when it is fresh."""
+        self._fresh: int | None = None
+        self._shown: dict[tuple[str, str], Any] = {}
+        """What the inputs of a route showed first."""
+        self._costs: dict[tuple[str, str], int] = {}
+        self._queue: list[_Entry] = []
         self._count = 0
         self._best: dict[bytes, int] = {}
 
@@ -132,7 +148,7 @@ class Search:
         """Return the way, or `None` when the budget is spent or nothing is left."""
         self._arrive(_State(self._start.fork(), 0, None))
         while self._queue and self.tried < self.budget:
-            _, _, _, entry = heapq.heappop(self._queue)
+            entry = self._pop()
             if isinstance(entry, _State):
                 self._expand(entry)
                 continue
@@ -154,43 +170,76 @@ class Search:
             return
         self._best[key] = state.cost
         left = self._estimate(state.device, offers(state.device))
-        self._push(state.cost + left, state.cost, state)
+        offering = self.away.get(state.device.screen.route) == 0
+        self._push(state.cost + left, state.cost, state, counts_form=not offering)
 
-    def _push(self, total: float, cost: int, entry: _Edge | _State) -> None:
+    def _push(
+        self, total: float, cost: int, entry: _Edge | _State, *, counts_form: bool = False
+    ) -> None:
         self._count += 1
-        heapq.heappush(self._queue, (total, -cost, self._count, entry))
+        form = self._form if counts_form else None
+        heapq.heappush(self._queue, _Entry(total, -cost, self._count, entry, form))
+
+    def _pop(self) -> _Edge | _State:
+        """Return the most promising entry, by what is known of the form by now."""
+        while True:
+            entry = heapq.heappop(self._queue)
+            grown = 0 if entry.form is None else self._form - entry.form
+            if grown <= 0:
+                return entry.entry
+            heapq.heappush(self._queue, entry._replace(total=entry.total + grown, form=self._form))
 
     def _estimate(self, device: Device, known: list[Offered]) -> int:
         """Return about how many touches are left."""
-        route, values = device.screen.route, device.doc.page.locals
-        left = 1 << 30
-        for offered in known:
-            call = self.wanted.same_action(offered.do)
-            if call is None:
-                continue
-            missing = self.wanted.missing(call)
-            if offered.gesture == "place":
-                missing = [n for n in missing if not isinstance(self.wanted.args[n], int)]
-            costs = (self.wanted.cost(n, call.args.get(n), known, values) for n in missing)
-            left = min(left, 1 + offered.scrolls + sum(costs))
-        if left == 1 << 30:
-            left = 1 + self._away(device, route) + self._unset(route, known, values)
+        route = device.screen.route
+        bound = [(o, c) for o in known if (c := self.wanted.same_action(o.do)) is not None]
+        if bound:
+            left = min(self._left_for(device, known, o, c) for o, c in bound)
+        elif self.away.get(route) == 0:
+            left = 1 + self._unset(device, known, None)
+        else:
+            left = 1 + self._away(device, route) + self._form
         if left < self.nearest[0]:
             self.nearest = (left, route)
         return left
 
-    def _unset(self, route: str, known: list[Offered], values: dict[str, object]) -> int:
-        """Return the touches that a form needs before it offers the action."""
-        if self.away.get(route, 1) != 0:
-            return self._form
-        fields = {o.node.field: o.node.value for o in known if o.node.field}
-        left = 0
+    def _left_for(self, device: Device, known: list[Offered], offered: Offered, call: Call) -> int:
+        if offered.gesture == "place":
+            return 1 + offered.scrolls
+        return 1 + offered.scrolls + self._unset(device, known, call)
+
+    def _unset(self, device: Device, known: list[Offered], call: Call | None) -> int:
+        """Return the touches that the inputs of a page still need."""
+        route, values = device.screen.route, device.doc.page.locals
+        left = form = 0
         for name, wanted in self.wanted.args.items():
-            now = values.get(name, fields.get(name))
-            if now is not None and now != wanted:
-                left += self.wanted.cost(name, now, known, values)
-        self._form = max(self._form, left)
+            if call is not None:
+                now = self._plain(call).get(name)
+            else:
+                now = self.wanted.shown(name, known, device)
+                if now is None:
+                    now = self._shown.get((route, name), wanted)
+            self._shown.setdefault((route, name), now)
+            if now == wanted:
+                left += bool(values.get(f"{name}.open"))
+                continue
+            cost = self.wanted.cost(name, now, known, values)
+            if cost >= UNKNOWN_COST:
+                cost = self._costs.get((route, name), cost)
+            elif not values.get(f"{name}.open"):
+                self._costs[route, name] = cost
+            left += cost
+            form += cost if name not in self.wanted.references else 0
+        if not values:
+            self._form = form if self._fresh is None else min(form, self._fresh)
+            self._fresh = self._form
         return left
+
+    def _plain(self, call: Call) -> dict[str, Any]:
+        try:
+            return self.wanted.plain(call)
+        except msgspec.ValidationError:
+            return call.args
 
     def _away(self, device: Device, route: str) -> int:
         here = self.away.get(route, FAR)
@@ -206,6 +255,7 @@ class Search:
         device, values = state.device, state.device.doc.page.locals
         known = offers(device)
         left = self._estimate(device, known)
+        offering = self.away.get(device.screen.route) == 0
         self._aim(state, known)
         helpful: dict[str, list[tuple[int, _Edge]]] = defaultdict(list)
         crowds: dict[str, list[Offered]] = defaultdict(list)
@@ -216,7 +266,9 @@ class Search:
             if field in self.wanted.args:
                 helpful[field].append((scrolls, edge))
             else:
-                self._push(state.cost + 1 + scrolls + left, state.cost, edge)
+                self._push(
+                    state.cost + 1 + scrolls + left, state.cost, edge, counts_form=not offering
+                )
         for offered in known:
             if not self._may(offered, values):
                 continue
@@ -300,20 +352,22 @@ class Search:
 
     def _push_crowd(self, state: _State, same: list[Offered], left: int) -> None:
         crowded = len(same) > CROWD
+        offering = self.away.get(state.device.screen.route) == 0
         for offered in same:
             total: float = state.cost + 1 + offered.scrolls
             total += self._after(state.device, offered.do, left)
             if crowded and not self.wanted.is_relevant(offered.do):
                 total += 0.5
-            self._push(total, state.cost, _Edge(state, offered, None))
+            moves = any(isinstance(part, Go) for part in calls_in(offered.do))
+            edge = _Edge(state, offered, None)
+            self._push(total, state.cost, edge, counts_form=moves or not offering)
 
     def _after(self, device: Device, do: Do, left: int) -> int:
         """Return the estimate for the page that a touch leads to, without trying it."""
         gone = [part for part in calls_in(do) if isinstance(part, Go)]
         if not gone:
             return left
-        away = self.away.get(_route(device, gone[-1]), FAR)
-        return 1 + away + (self._form if away else 0)
+        return 1 + self.away.get(_route(device, gone[-1]), FAR) + self._form
 
     def _leave(self, state: _State, left: int) -> None:
         doc = state.device.doc
@@ -322,14 +376,15 @@ class Search:
             if app not in (doc.front, "os"):
                 top = _route(state.device, Go(app=app, path=doc.apps[app].page.path))
                 total = state.cost + 2 + self.away.get(top, FAR) + self._form
-                self._push(total, state.cost, _Edge(state, None, Open(app=app)))
+                edge = _Edge(state, None, Open(app=app))
+                self._push(total, state.cost, edge, counts_form=True)
         part = doc.apps[doc.front]
         if doc.focus or doc.overlay is not None:
             self._push(state.cost + 1 + left, state.cost, _Edge(state, None, Key(name="back")))
         elif len(part.stack) > 1:
             below = _route(state.device, Go(app=doc.front, path=part.stack[-2].path))
             total = state.cost + 2 + self.away.get(below, FAR) + self._form
-            self._push(total, state.cost, _Edge(state, None, Key(name="back")))
+            self._push(total, state.cost, _Edge(state, None, Key(name="back")), counts_form=True)
 
     # ---- trying ----------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from typing import Any, get_args
 
 import msgspec
@@ -18,6 +19,7 @@ from screenloop.phone.cast import cast
 from screenloop.phone.device import Device
 from screenloop.phone.do import Both, Call, Do, Focus, Go, PickMedia, SetLocal
 from screenloop.phone.flows import calls_in
+from screenloop.phone.inputs import MONTHS, WEEKDAYS
 from screenloop.phone.state import Record, Refers
 from screenloop.phone.touches import Offered
 
@@ -94,10 +96,28 @@ class Wanted:
             return _picker_cost(opened, wanted)
         best = UNKNOWN_COST
         if isinstance(wanted, list) and isinstance(now, list):
-            best = max(1, len(_apart(wanted, now)))
+            best = max(1, _apart(wanted, now))
         for offered in known:
             best = min(best, _input_cost(name, wanted, now, offered))
         return best
+
+    def shown(self, name: str, known: list[Offered], device: Device) -> Any:
+        """Return the value that an input on the page shows for an argument, `None` if unknown."""
+        values = device.doc.page.locals
+        if name in values:
+            return values[name]
+        for offered in known:
+            if offered.node.field == name:
+                return offered.node.value
+            if not isinstance(offered.do, SetLocal):
+                continue
+            if f"{name}.open" in offered.do.values and name not in offered.do.values:
+                value = self.args[name]
+                same = offered.node.value in (value, _day_shown(value, device))
+                return value if same else offered.node.value
+            if name in offered.do.values and offered.node.selected:
+                return offered.do.values[name]
+        return None
 
     # ---- what helps ------------------------------------------------------------------------
 
@@ -120,6 +140,8 @@ class Wanted:
             if isinstance(part, SetLocal):
                 touched = [n for n in part.values if n.removesuffix(".open") in self.args]
                 if touched and not self.helps(part, values):
+                    return True
+                if not touched and any(map(self._is_other_row, part.values.values())):
                     return True
             elif isinstance(part, Go) and self._is_elsewhere(part):
                 return True
@@ -164,13 +186,14 @@ class Wanted:
         if name != base:
             return self._opens_picker(base, value, together, values)
         if value == wanted:
-            return bool(now != wanted)
-        if isinstance(wanted, list) and isinstance(value, list):
-            return len(_apart(wanted, value)) < len(_apart(wanted, now or []))
+            return bool(now != wanted or values.get(f"{base}.open"))
+        if together.get(f"{base}.open") == "minute":
+            return isinstance(wanted, str) and str(value)[:2] == wanted[:2]
+        if _is_many(wanted) and (now is None or _is_many(now)) and _is_many(value):
+            return _apart(wanted, value) < _apart(wanted, now or "")
         if _is_number(wanted) and _is_number(value):
             return not _is_number(now) or abs(value - wanted) < abs(now - wanted)
-        is_hour = together.get(f"{base}.open") == "minute"
-        return is_hour and isinstance(wanted, str) and str(value)[:2] == wanted[:2]
+        return False
 
     def _opens_picker(
         self, base: str, value: Any, together: dict[str, Any], values: dict[str, Any]
@@ -182,11 +205,12 @@ class Wanted:
         return not opened or _picker_cost(value, wanted) < _picker_cost(opened, wanted)
 
     def _is_elsewhere(self, go: Go) -> bool:
-        for part in go.path.split("/"):
-            found = _ID.fullmatch(part)
-            if found and found[1] in self._prefixes and part not in self.relevant:
-                return True
-        return False
+        return any(map(self._is_other_row, go.path.split("/")))
+
+    def _is_other_row(self, value: Any) -> bool:
+        """Whether a value names a row of the same kind as the wanted ones, but none of them."""
+        found = _ID.fullmatch(value) if isinstance(value, str) else None
+        return bool(found and found[1] in self._prefixes and value not in self.relevant)
 
     # ---- rows ------------------------------------------------------------------------------
 
@@ -241,8 +265,18 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _apart(a: list[Any], b: list[Any]) -> list[Any]:
-    return [v for v in a if v not in b] + [v for v in b if v not in a]
+def _is_many(value: Any) -> bool:
+    """Whether a value is a list, or a text that may be one with commas."""
+    return isinstance(value, list | str)
+
+
+def _apart(a: list[Any] | str, b: list[Any] | str) -> int:
+    """Return how many members two lists do not share."""
+    some, others = (
+        {str(v) for v in (value.split(",") if isinstance(value, str) else value) if v != ""}
+        for value in (a, b)
+    )
+    return len(some ^ others)
 
 
 def _spellings(value: Any) -> Iterator[str]:
@@ -258,6 +292,15 @@ def _spellings(value: Any) -> Iterator[str]:
         yield f"{value:g}"
     elif isinstance(value, list):
         yield ", ".join(map(str, value))
+
+
+def _day_shown(value: Any, device: Device) -> str:
+    """Return how a day chooser shows an ISO date."""
+    if not (isinstance(value, str) and _DATE.fullmatch(value)):
+        return ""
+    day = date.fromisoformat(value)
+    lang = 1 if device.system.language == "zh" else 0
+    return f"{WEEKDAYS[day.weekday()][lang]} {day.day} {MONTHS[day.month - 1][lang]} {day.year}"
 
 
 def _picker_cost(opened: str, wanted: Any) -> int:
@@ -285,6 +328,8 @@ def _input_cost(name: str, wanted: Any, now: Any, offered: Offered) -> int:
         value = part.values.get(name)
         if name in part.values and value == wanted:
             return 1
+        if _is_many(value) and _is_many(wanted) and f"{name}.open" not in part.values:
+            return max(1, _apart(wanted, now if _is_many(now) else ""))
         if _is_number(value) and _is_number(wanted) and _is_number(now) and value != now:
             steps = (wanted - now) / (value - now)
             if steps > 0:

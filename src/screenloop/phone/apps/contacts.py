@@ -10,7 +10,7 @@ import msgspec
 from screenloop.phone.app import App
 from screenloop.phone.cast import Cast
 from screenloop.phone.ctx import Ctx
-from screenloop.phone.do import Back, Copy, Share
+from screenloop.phone.do import Back, Copy, Go, Share
 from screenloop.phone.flows import enter, tap
 from screenloop.phone.page import Dialog, DialogButton, Fab, Page, Tab
 from screenloop.phone.state import AppState, Record, Refers, Table
@@ -291,7 +291,8 @@ def person_page(s: State, ui: Ui, person: PersonId) -> Page:
             Line(
                 children=(
                     Action(icon="phone", words=("Call", "呼叫"), do=Copy(text=p.phone)),
-                    Action(icon="message", words=("Message", "发短信"), do=Copy(text=p.phone)),
+                    Action(icon="message", words=("Message", "发短信"),
+                           do=Go(app="messages", path=f"/new/{p.phone}")),
                     Action(icon="share", words=("Share", "分享"),
                            do=Share(text=f"{p.name} {p.phone}")),
                 ),

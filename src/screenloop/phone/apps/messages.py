@@ -314,6 +314,10 @@ app.flow(
     enter("text", "Lunch tomorrow?"), tap(start),
 )  # fmt: skip
 app.flow(
+    "find somebody", tap("Search"), enter("text", "chloe"), tap("Chloe Fischer"),
+    enter("text", "Are you in town?"), tap(start),
+)  # fmt: skip
+app.flow(
     "star and forward", tap(thread_page, thread="thread2"), hold("Noted. Which room?"),
     tap(star), hold("2A as always"), tap("Forward"), tap("Chloe Fischer"), tap(forward),
 )  # fmt: skip

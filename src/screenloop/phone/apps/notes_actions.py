@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import msgspec
 
+from screenloop.phone.apps.notes_seed import Colour
 from screenloop.phone.apps.notes_state import (
-    Colour,
     Folder,
     FolderId,
     Item,

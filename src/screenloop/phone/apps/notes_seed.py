@@ -5,14 +5,22 @@ Tasks take what they ask for from `facts`, so goals and notes cannot disagree.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from screenloop.phone.apps.messages_seed import dollars, spoken
 from screenloop.phone.cast import Cast, Member
 from screenloop.types import Struct
 
+Colour = Literal["plain", "yellow", "orange", "pink", "purple", "blue", "green"]
 FOLDERS = ("Home", "Work", "Travel", "Ideas")
 GROCERIES = (
-    "Tomatoes", "Pasta", "Olive oil", "Yoghurt", "Coffee", "Rice", "Apples", "Cheddar",
-    "Oat milk", "Lentils", "Onions", "Butter", "Eggs", "Spinach",
+    ("Tomatoes", ("500 g", "1 kg")), ("Pasta", ("2 packs", "3 packs")),
+    ("Olive oil", ("500 ml", "1 litre")), ("Yoghurt", ("4 cups", "6 cups")),
+    ("Coffee", ("250 g", "500 g")), ("Rice", ("1 kg", "2 kg")), ("Apples", ("6 pieces", "1 kg")),
+    ("Cheddar", ("200 g", "400 g")), ("Oat milk", ("2 cartons", "3 cartons")),
+    ("Lentils", ("400 g", "2 cans")), ("Onions", ("1 net", "2 nets")),
+    ("Butter", ("250 g", "2 packs")), ("Eggs", ("6 pieces", "12 pieces")),
+    ("Spinach", ("1 bag", "2 bags")),
 )  # fmt: skip
 PACKING = (
     "Passport", "Charger", "Rain jacket", "Sunscreen", "Hiking boots", "First aid kit",
@@ -97,7 +105,7 @@ class Sheet(Struct, frozen=True, kw_only=True):
     title: str
     lines: str = ""
     folder: str = ""
-    colour: str = "plain"
+    colour: Colour = "plain"
     days: int
     """When it was written, from the start date."""
     items: tuple[str, ...] = ()
@@ -112,8 +120,9 @@ def facts(cast: Cast) -> Facts:
     """Return the facts of a world."""
     rng = cast.rng("notes")
     people = rng.sample(cast.people[:20], 9)
-    amounts = ("1 kg", "500 g", "2 packs", "a dozen", "1 bag", "3 jars")
-    groceries = tuple(f"{name}, {rng.choice(amounts)}" for name in rng.sample(GROCERIES, 7))
+    groceries = tuple(
+        f"{name}, {rng.choice(amounts)}" for name, amounts in rng.sample(GROCERIES, 7)
+    )
     ideas = rng.sample(GIFTS, 4)
     gifts = tuple(
         Gift(person=person, idea=idea, cents=rng.randrange(12, 70) * 100)
@@ -167,7 +176,8 @@ def sheets(cast: Cast) -> tuple[Sheet, ...]:
               done=f.packing_done),
         Sheet(title="Gift ideas", folder="Ideas", colour="pink", days=-9, items=tuple(
             f"{g.person.name}: {g.idea}, {dollars(g.cents)}" for g in f.gifts)),
-        Sheet(title="Project meeting", folder="Work", colour="yellow", days=-4, pinned=True, lines=f"""
+        Sheet(title="Project meeting", folder="Work", colour="yellow", days=-4,
+              pinned=True, lines=f"""
             Meeting on {spoken(f.meeting_day)}.
             {f.meeting_owner.name} writes the proposal, due {spoken(f.meeting_due)}.
             Budget: {dollars(f.meeting_budget_cents)} at most.

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from screenloop.phone.app import App
 from screenloop.phone.apps import notes_seed
+from screenloop.phone.apps.notes_seed import Colour
 from screenloop.phone.cast import Cast
 from screenloop.phone.do import Go
 from screenloop.phone.state import AppState, Record, Refers, Table
 
-Colour = Literal["plain", "yellow", "orange", "pink", "purple", "blue", "green"]
-COLOURS: tuple[Colour, ...] = get_args(Colour)
 SortBy = Literal["edited", "created", "title"]
 NoteId = Annotated[str, Refers("notes.notes")]
 ItemId = Annotated[str, Refers("notes.items")]

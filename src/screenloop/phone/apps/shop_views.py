@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from screenloop.phone.canvas import Box, Canvas, Node, Words
 from screenloop.phone.do import Do, SetLocal
+from screenloop.phone.fonts import advance_px
 from screenloop.phone.theme import MARGIN_PX, mix
 from screenloop.types import Struct
 
@@ -75,7 +76,7 @@ class Price(Struct, frozen=True, kw_only=True):
         """Draw it."""
         left = x + MARGIN_PX
         d.text(self.now, left, y + 4, 150, size_px=26, bold=True, color=d.theme.tint)
-        step = 22 + 15 * len(self.now)
+        step = int(advance_px(self.now, 26, True)) + 10
         d.text(self.was, left + step, y + 14, 100, size_px=15, color=d.theme.muted, strike=True)
         d.text(self.note, x + w - MARGIN_PX - 150, y + 14, 150, size_px=14, align="right",
                color=self.note_color or d.theme.muted)  # fmt: skip
