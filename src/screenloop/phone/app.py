@@ -132,14 +132,31 @@ class Action(Generic[P]):
         return Call(app=self.app, action=self.name, args=self.signature.bind(args, kwargs))
 
 
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a person sees what a query returns."""
+
+    page: Go
+    values: dict[str, Any] = {}
+    """Values of the page, e.g. the text in its search field."""
+
+
 class Query:
     """A structured look-up of one app, offered as a tool; reads only."""
 
-    def __init__(self, app: str, name: str, run: Callable[..., Any], *, tool: str) -> None:
+    def __init__(
+        self,
+        app: str,
+        name: str,
+        run: Callable[..., Any],
+        *,
+        tool: str,
+        shows: Callable[..., Shown] | None = None,
+    ) -> None:
         self.app = app
         self.name = name
         self.run = run
         self.tool = tool
+        self.shows = shows
         self.where = source_of(run)
         self.signature = _Signature(run, self.where)
 
@@ -245,12 +262,21 @@ class App(Generic[S]):
 
         return declare
 
-    def query(self, name: str, *, tool: str) -> Callable[[Callable[..., Any]], Query]:
-        """Declare a look-up tool: `(s, ctx, ...) -> JSON value`."""
+    def query(
+        self, name: str, *, tool: str, shows: Callable[..., Shown] | None = None
+    ) -> Callable[[Callable[..., Any]], Query]:
+        """Declare a look-up tool: `(s, ctx, ...) -> JSON value`.
+
+        Args:
+            name: dotted, unique in the app.
+            tool: one sentence for agents.
+            shows: from the query's arguments to where a person sees the same, for golden solutions
+                that look something up; without it such a step has no path by touch.
+        """
 
         def declare(run: Callable[..., Any]) -> Query:
             self._claim(name, source_of(run))
-            query = Query(self.id, name, run, tool=tool)
+            query = Query(self.id, name, run, tool=tool, shows=shows)
             self.queries[name] = query
             return query
 

@@ -77,7 +77,7 @@ class FolderBlobs:
         """Keep the bytes and return their key."""
         key = blob_key(data, suffix)
         path = self.path(key)
-        if path.exists():
+        if path.is_file():
             return key
         partial = path.with_name(f".{uuid.uuid4().hex}.part")
         try:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from screenloop.phone.app import App
+from screenloop.phone.app import App, Shown
 from screenloop.phone.cast import Cast
 from screenloop.phone.ctx import Ctx
 from screenloop.phone.do import Back, Copy, Go, Share
@@ -153,13 +153,19 @@ def delete(s: State, ctx: Ctx, person: PersonId) -> None:
     ctx.move(Back())
 
 
-@app.query("people.search", tool="Find contacts by part of a name, number or city.")
+@app.query(
+    "people.search", tool="Find contacts by part of a name, number or city.",
+    shows=lambda text="": Shown(page=people_page(), values={"text": text} if text else {}),
+)  # fmt: skip
 def search(s: State, ctx: Ctx, text: str = "") -> list[Person]:
     """Return the contacts that hold the text."""
     return _found(s, text)
 
 
-@app.query("people.get", tool="Read one contact.")
+@app.query(
+    "people.get", tool="Read one contact.",
+    shows=lambda person: Shown(page=person_page(person=person)),
+)  # fmt: skip
 def get(s: State, ctx: Ctx, person: PersonId) -> Person:
     """Return one contact."""
     return s.people[person]

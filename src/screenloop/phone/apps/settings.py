@@ -87,6 +87,7 @@ from screenloop.phone.widgets import (
 from screenloop.types import Struct
 
 __all__ = ["State", "app"]
+GROUPS = 5
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -109,7 +110,7 @@ def _entries() -> tuple[Entry, ...]:
         Entry(title=("Bluetooth", "蓝牙"), icon="bluetooth", tint="#2563eb", group=0,
               do=bluetooth_page(), more="devices headphones pair 设备 耳机 配对"),
         Entry(title=("Display", "显示"), icon="brightness", tint="#d97706", group=1,
-              do=display_page(), more="dark theme brightness font text size sleep rotate 深色 亮度 字体"),
+              do=display_page(), more="dark brightness font text size sleep rotate 深色 亮度 字体"),
         Entry(title=("Sound & vibration", "声音和振动"), icon="volume", tint="#db2777", group=1,
               do=sound_page(), more="volume vibrate do not disturb 音量 振动 勿扰"),
         Entry(title=("Notifications", "通知"), icon="bell", tint="#dc2626", group=1,
@@ -147,12 +148,13 @@ def _subtitles(s: State, ui: Ui) -> dict[str, str]:
     connected = [g.name for g in s.gadgets if g.connected and system.bluetooth]
     off = ui.t("Off", "已关闭")
     return {
-        network_page().path: ui.t("Airplane mode", "飞行模式") if system.airplane else wifi_words(ui),
+        network_page().path: ui.t("Airplane mode", "飞行模式")
+        if system.airplane else wifi_words(ui),
         bluetooth_page().path: (", ".join(connected) or ui.t("On", "已开启"))
         if system.bluetooth else off,
-        display_page().path: ui.t(f"Brightness {system.brightness}%", f"亮度 {system.brightness}%"),
+        display_page().path: ui.t("Brightness", "亮度") + f" {system.brightness}%",
         sound_page().path: ui.t(f"Ringtone {s.ringtone}", f"铃声 {s.ringtone}"),
-        security_page().path: ui.t("PIN", "PIN 码") if s.pin else ui.t("No screen lock", "无屏幕锁"),
+        security_page().path: ui.t(*(("PIN", "PIN 码") if s.pin else ("No lock", "无屏幕锁"))),
         accounts_page().path: ui.t(f"{len(s.accounts)} accounts", f"{len(s.accounts)} 个账户"),
         battery_page().path: f"{system.battery}%",
         storage_page().path: f"{size_words(used_mb(s))} / {TOTAL_GB} GB",
@@ -161,11 +163,15 @@ def _subtitles(s: State, ui: Ui) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _entry_row(entry: Entry, subtitle: str) -> Row:
-    return Row(
-        title=entry.title, subtitle=subtitle, lead=Glyph(icon=entry.icon, tint=entry.tint),
-        trailing_icon="chevron_right", do=entry.do,
+def _card(entries: list[Entry], subtitles: dict[str, str]) -> Card:
+    rows = tuple(
+        Row(
+            title=entry.title, subtitle=subtitles.get(entry.do.path, ""), do=entry.do,
+            lead=Glyph(icon=entry.icon, tint=entry.tint), trailing_icon="chevron_right",
+        )
+        for entry in entries
     )  # fmt: skip
+    return Card(children=rows)
 
 
 @app.page("/")
@@ -177,18 +183,11 @@ def root_page(s: State, ui: Ui) -> Page:
     body: list[Widget] = [text]
     if wanted:
         found = [e for e in _entries() if wanted in f"{' '.join(e.title)} {e.more}".casefold()]
-        if found:
-            body.append(
-                Card(children=tuple(_entry_row(e, subtitles.get(e.do.path, "")) for e in found))
-            )
-        else:
-            body.append(Empty(icon="search", words=("No setting found", "没有找到设置")))
+        empty = Empty(icon="search", words=("No setting found", "没有找到设置"))
+        body.append(_card(found, subtitles) if found else empty)
     else:
-        for group in range(5):
-            rows = [e for e in _entries() if e.group == group]
-            body.append(
-                Card(children=tuple(_entry_row(e, subtitles.get(e.do.path, "")) for e in rows))
-            )
+        for group in range(GROUPS):
+            body.append(_card([e for e in _entries() if e.group == group], subtitles))
     return Page(title=("Settings", "设置"), large=True, body=body)
 
 
@@ -222,7 +221,8 @@ def time_page(s: State, ui: Ui) -> Page:
             Card(
                 children=(
                     option_switch(s, "clock_24h", "clock", ("24-hour clock", "24 小时制")),
-                    option_switch(s, "auto_time", "globe", ("Set time automatically", "自动设置时间")),
+                    option_switch(s, "auto_time", "globe",
+                                  ("Set time automatically", "自动设置时间")),
                 )
             ),
         ),
@@ -236,7 +236,8 @@ def battery_page(s: State, ui: Ui) -> Page:
     return Page(
         title=("Battery", "电池"),
         body=(
-            Big(words=f"{ui.system.battery}%", caption=ui.t(f"About {hours} h left", f"约剩 {hours} 小时")),
+            Big(words=f"{ui.system.battery}%",
+                caption=ui.t(f"About {hours} h left", f"约剩 {hours} 小时")),
             Card(
                 children=(
                     system_switch(ui, "battery_saver", "battery", ("Battery saver", "省电模式")),
@@ -265,7 +266,8 @@ def storage_page(s: State, ui: Ui) -> Page:
     return Page(
         title=("Storage", "存储"),
         body=(
-            Big(words=size_words(used), caption=ui.t(f"used, {free:.1f} GB free", f"已用，剩余 {free:.1f} GB")),
+            Big(words=size_words(used),
+                caption=ui.t(f"used, {free:.1f} GB free", f"已用，剩余 {free:.1f} GB")),
             Card(children=tuple(rows)),
         ),
     )  # fmt: skip
@@ -398,8 +400,9 @@ def about_page(s: State, ui: Ui) -> Page:
 # ---- flows ---------------------------------------------------------------------------------
 
 app.flow(
-    "leave the network", tap(network_page), tap(wifi_page), tap(wifi_network_page, network="network1"),
-    tap(forget_network), tap("Use Wi-Fi"), press("back"), tap("Airplane mode"),
+    "leave the network", tap(network_page), tap(wifi_page),
+    tap(wifi_network_page, network="network1"), tap(forget_network), tap("Use Wi-Fi"),
+    press("back"), tap("Airplane mode"),
 )  # fmt: skip
 app.flow(
     "join an open network", tap(network_page), tap(wifi_page),
@@ -416,9 +419,10 @@ app.flow(
     tap(set_switch, name="hotspot"),
 )  # fmt: skip
 app.flow(
-    "devices", tap(bluetooth_page), tap(pair, device="device4"), tap(gadget_page, device="device2"),
-    tap(connect), enter("name", "Wrist"), press("back"), tap(rename_gadget), press("back"),
-    tap(gadget_page, device="device1"), tap("Forget"), tap(forget_gadget),
+    "devices", tap(bluetooth_page), tap(pair, device="device4"),
+    tap(gadget_page, device="device2"), tap(connect), enter("name", "Wrist"), press("back"),
+    tap(rename_gadget), press("back"), tap(gadget_page, device="device1"), tap("Forget"),
+    tap(forget_gadget),
 )  # fmt: skip
 app.flow(
     "a calmer screen", tap(display_page), tap(set_switch, name="dark"), tap("Night light"),

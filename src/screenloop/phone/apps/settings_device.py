@@ -100,6 +100,13 @@ def display_page(s: State, ui: Ui) -> Page:
     )  # fmt: skip
 
 
+def _volume(ui: Ui, name: Volume, icon: str, words: Words) -> Slider:
+    return Slider(
+        label=words, icon=icon, share=getattr(ui.system, f"{name}_volume") / 100,
+        place=lambda share: set_volume(name=name, level=round(share * 100)),
+    )  # fmt: skip
+
+
 @app.page("/sound")
 def sound_page(s: State, ui: Ui) -> Page:
     """Volumes and tones."""
@@ -108,13 +115,7 @@ def sound_page(s: State, ui: Ui) -> Page:
         ("ring", "bell", ("Ring volume", "铃声音量")),
         ("alarm", "alarm", ("Alarm volume", "闹钟音量")),
     )
-    sliders = tuple(
-        Slider(
-            label=words, icon=icon, share=getattr(ui.system, f"{name}_volume") / 100,
-            place=lambda share, name=name: set_volume(name=name, level=round(share * 100)),
-        )
-        for name, icon, words in volumes
-    )  # fmt: skip
+    sliders = tuple(_volume(ui, name, icon, words) for name, icon, words in volumes)
     return Page(
         title=("Sound & vibration", "声音和振动"),
         body=(
@@ -154,7 +155,8 @@ def ringtone_page(s: State, ui: Ui) -> Page:
 def chime_page(s: State, ui: Ui) -> Page:
     """Choose the sound of notifications."""
     rows = tuple(
-        Row(title=name, do=set_notification_sound(sound=name), selected=s.notification_sound == name,
+        Row(title=name, do=set_notification_sound(sound=name),
+            selected=s.notification_sound == name,
             lead=Glyph(icon="radio_checked" if s.notification_sound == name else "radio"))
         for name in CHIMES
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from screenloop.actions import Answer
 from screenloop.criteria import Added, AnswerIs, Changed, Removed, Text
 from screenloop.phone.apps import contacts
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
 
 pack = Pack("communication")
 
@@ -84,5 +84,5 @@ def phone_of_contact(w: WorldView) -> Draft:
                 to=Text(value=person.phone, mode="digits"), says="The number in the answer is right"
             ),
         ),
-        golden=(Answer(text=person.phone),),
+        golden=(look(contacts.get, person=person.id), Answer(text=person.phone)),
     )  # fmt: skip

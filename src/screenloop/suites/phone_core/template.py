@@ -26,7 +26,7 @@ from screenloop.actions import Action, Tool
 from screenloop.criteria import Check
 from screenloop.errors import ConfigError, TaskError
 from screenloop.phone.app import Action as AppAction
-from screenloop.phone.app import source_of
+from screenloop.phone.app import Query, source_of
 from screenloop.phone.boot import initial_doc, patched
 from screenloop.phone.cast import Cast, cast
 from screenloop.phone.doc import Doc
@@ -98,6 +98,11 @@ class WorldView:
 def call(action: AppAction[Any], **args: Any) -> Tool:
     """Return the golden step that calls an app's action as a tool."""
     return Tool(name=action.tool_name, args=args)
+
+
+def look(query: Query, **args: Any) -> Tool:
+    """Return the golden step that looks something up; the query must say where it `shows`."""
+    return Tool(name=query.tool_name, args=args)
 
 
 class Template(Struct, frozen=True, kw_only=True):
