@@ -54,7 +54,7 @@ def test_what_is_no_dotted_path_is_refused(path: str) -> None:
 
 @pytest.mark.parametrize("path", ["no_such_module_here:x", "json:no_such", "json.no_such:x"])
 def test_a_path_that_leads_nowhere_says_where_it_ended(path: str) -> None:
-    with pytest.raises(ConfigError, match="no.such"):
+    with pytest.raises(ConfigError, match=r"no.such"):
         load(path)
 
 

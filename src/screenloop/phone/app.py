@@ -132,14 +132,6 @@ class Action(Generic[P]):
         return Call(app=self.app, action=self.name, args=self.signature.bind(args, kwargs))
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a person sees what a query returns."""
-
-    page: Go
-    values: dict[str, Any] = {}
-    """Values of the page, e.g. the text in its search field."""
-
-
 class Query:
     """A structured look-up of one app, offered as a tool; reads only."""
 
@@ -150,7 +142,7 @@ class Query:
         run: Callable[..., Any],
         *,
         tool: str,
-        shows: Callable[..., Shown] | None = None,
+        shows: str,
     ) -> None:
         self.app = app
         self.name = name
@@ -164,6 +156,18 @@ class Query:
     def tool_name(self) -> str:
         """The name that agents call: `<app>.<query>`."""
         return f"{self.app}.{self.name}"
+
+    def shown(self, args: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Return the page's path and its values where a person sees the answer.
+
+        Raises:
+            ConfigError: the query does not say where.
+        """
+        if not self.shows:
+            raise ConfigError(f"{self.where}: query {self.tool_name} has no shows= page")
+        slots = set(re.findall(r"\{(\w+)\}", self.shows))
+        values = {name: value for name, value in args.items() if name not in slots}
+        return self.shows.format(**args), values
 
 
 class Route(Generic[P]):
@@ -263,15 +267,16 @@ class App(Generic[S]):
         return declare
 
     def query(
-        self, name: str, *, tool: str, shows: Callable[..., Shown] | None = None
+        self, name: str, *, tool: str, shows: str = ""
     ) -> Callable[[Callable[..., Any]], Query]:
         """Declare a look-up tool: `(s, ctx, ...) -> JSON value`.
 
         Args:
             name: dotted, unique in the app.
             tool: one sentence for agents.
-            shows: from the query's arguments to where a person sees the same, for golden solutions
-                that look something up; without it such a step has no path by touch.
+            shows: path template of the page where a person sees the same, filled with the
+                arguments; the others are values of that page (the text in its search field).
+                Golden solutions that look something up need it.
         """
 
         def declare(run: Callable[..., Any]) -> Query:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from screenloop.phone.app import App, Shown
+from screenloop.phone.app import App
 from screenloop.phone.cast import Cast
 from screenloop.phone.ctx import Ctx
 from screenloop.phone.do import Back, Copy, Go, Share
@@ -155,7 +155,7 @@ def delete(s: State, ctx: Ctx, person: PersonId) -> None:
 
 @app.query(
     "people.search", tool="Find contacts by part of a name, number or city.",
-    shows=lambda text="": Shown(page=people_page(), values={"text": text} if text else {}),
+    shows="/",
 )  # fmt: skip
 def search(s: State, ctx: Ctx, text: str = "") -> list[Person]:
     """Return the contacts that hold the text."""
@@ -164,7 +164,7 @@ def search(s: State, ctx: Ctx, text: str = "") -> list[Person]:
 
 @app.query(
     "people.get", tool="Read one contact.",
-    shows=lambda person: Shown(page=person_page(person=person)),
+    shows="/p/{person}",
 )  # fmt: skip
 def get(s: State, ctx: Ctx, person: PersonId) -> Person:
     """Return one contact."""

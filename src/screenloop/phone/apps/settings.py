@@ -43,6 +43,7 @@ from screenloop.phone.apps.settings_connect import (
     wifi_words,
 )
 from screenloop.phone.apps.settings_device import (
+    app_glyph,
     chime_page,
     display_page,
     notice_page,
@@ -255,7 +256,7 @@ def storage_page(s: State, ui: Ui) -> Page:
     used = used_mb(s)
     rows = [
         Row(
-            title=app_title(row.id), lead=Glyph(icon="folder"),
+            title=app_title(row.id), lead=app_glyph(row.id),
             trailing=size_words(row.data_mb + row.cache_mb), do=usage_page(app=row.id),
         )
         for row in sorted(s.storage, key=lambda r: (-(r.data_mb + r.cache_mb), r.id))

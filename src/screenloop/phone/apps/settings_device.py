@@ -50,6 +50,13 @@ from screenloop.phone.widgets import (
 )
 
 
+def app_glyph(app_id: str) -> Glyph:
+    """Return an app's icon in its colour."""
+    from screenloop.phone.boot import installed
+
+    return Glyph(icon=installed()[app_id].icon, tint=installed()[app_id].tint)
+
+
 def option_switch(
     s: State, name: OptionName, icon: str, label: Words, subtitle: Words = ""
 ) -> Switch:
@@ -170,7 +177,7 @@ def notices_page(s: State, ui: Ui) -> Page:
     words = ui.t(f"{blocked} blocked", f"已屏蔽 {blocked} 个")
     rows = tuple(
         Row(
-            title=app_title(n.id), lead=Glyph(icon="bell" if n.allowed else "bell_off"),
+            title=app_title(n.id), lead=app_glyph(n.id),
             subtitle=_notice_words(ui, n.allowed, n.sound), trailing_icon="chevron_right",
             do=notice_page(app=n.id),
         )
