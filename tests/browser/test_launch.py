@@ -1,5 +1,6 @@
 import os
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -25,24 +26,30 @@ def group(pgid: int) -> list[int]:
     return found
 
 
-def profiles() -> set[Path]:
-    return set(Path(os.environ.get("TMPDIR", "/tmp")).glob("screenloop-chromium-*"))
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where temporary folders go during the test."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
 
 
-async def test_closing_leaves_no_process_and_no_folder() -> None:
-    before = profiles()
+def profiles(folder: Path) -> list[Path]:
+    return list(folder.glob("screenloop-chromium-*"))
+
+
+async def test_closing_leaves_no_process_and_no_folder(folder: Path) -> None:
     async with await launch() as browser:
         assert "Chrome" in browser.version
         await Page.open(browser, Viewport(size_px=(100, 100)))
         assert len(group(browser.pid)) > 1
+        assert len(profiles(folder)) == 1
         assert browser.pid == os.getpgid(browser.pid)
     assert group(browser.pid) == []
-    assert profiles() <= before
+    assert profiles(folder) == []
     await browser.close()
 
 
-async def test_a_browser_that_is_killed_fails_what_waits_and_leaves_nothing() -> None:
-    before = profiles()
+async def test_a_browser_that_is_killed_fails_what_waits_and_leaves_nothing(folder: Path) -> None:
     browser = await launch()
     page = await Page.open(browser, Viewport(size_px=(100, 100)))
     never = page.session.post(
@@ -54,17 +61,16 @@ async def test_a_browser_that_is_killed_fails_what_waits_and_leaves_nothing() ->
     assert not browser.is_alive
     await browser.close()
     assert group(browser.pid) == []
-    assert profiles() <= before
+    assert profiles(folder) == []
 
 
-async def test_a_binary_that_is_no_browser_says_what_it_wrote(tmp_path: Path) -> None:
+async def test_a_binary_that_is_no_browser_says_what_it_wrote(tmp_path: Path, folder: Path) -> None:
     fake = tmp_path / "chromium"
     fake.write_text("#!/bin/sh\necho no libraries here >&2\nexit 1\n")
     fake.chmod(0o755)
-    before = profiles()
     with pytest.raises(EnvironmentFault, match=r"did not start.*no libraries here"):
         await launch(fake)
-    assert profiles() <= before
+    assert profiles(folder) == []
 
 
 async def test_a_binary_that_never_answers_is_ended(tmp_path: Path) -> None:

@@ -131,11 +131,10 @@ async def test_pages_share_no_storage_and_no_clipboard(browser: Browser) -> None
         await loaded(browser, html.format("secret")),
         await loaded(browser, html.format("x")),
     )
-    ctrl, a, c, v = (named_key(name) for name in ("ctrl", "a", "c", "v"))
-    assert ctrl and a and c and v
-    for page, last in ((one, c), (other, c), (one, v)):
+    for page, last in ((one, "c"), (other, "c"), (one, "v")):
         await page.evaluate("f.focus(); f.select()")
-        await Keyboard(page).press(ctrl, last)
+        keys = [key for name in ("ctrl", last) if (key := named_key(name))]
+        await Keyboard(page).press(*keys)
     assert await one.evaluate("f.value") == "secret"
     assert await other.evaluate("f.value") == "x"
 

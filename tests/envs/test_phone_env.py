@@ -39,6 +39,7 @@ from screenloop.suites.phone_core.suite import PhoneCore
 from screenloop.types import (
     DiffRow,
     EnvRef,
+    Evidence,
     Mode,
     Observation,
     SizePx,
@@ -199,7 +200,9 @@ async def test_the_size_of_the_frame_changes_no_state() -> None:
         assert a.effect.executed == b.effect.executed
 
 
-@pytest.mark.parametrize("size_px", [(915, 412), (400, 400), (412, 800), (0, 0), (-412, -915)])
+@pytest.mark.parametrize(
+    "size_px", [(915, 412), (400, 400), (412, 800), (400, 900), (0, 0), (-412, -915)]
+)
 def test_other_proportions_are_refused(size_px: SizePx) -> None:
     with pytest.raises(ConfigError, match="412x915 or 1080x2400"):
         Hand(size_px=size_px)
@@ -411,8 +414,15 @@ async def test_the_evidence_agrees_with_the_verifiers_own_diff() -> None:
     evidence = await hand.env.evidence(deadline_s=10)
     assert len(evidence.diff) == 4
     assert facts(diff(evidence.before, evidence.after, evidence.diff)) == facts(evidence.diff)
-    plain = msgspec.to_builtins((evidence.before, evidence.after))
-    assert msgspec.json.decode(msgspec.json.encode(plain)) == list(plain)
+
+
+async def test_evidence_is_plain_json() -> None:
+    hand = Hand(mode="hybrid")
+    await hand.reset()
+    await hand.save_contact("Zoe Young")
+    evidence = await hand.env.evidence(deadline_s=10)
+    sent = msgspec.json.decode(msgspec.json.encode(evidence), type=Evidence)
+    assert sent == evidence
 
 
 async def test_evidence_right_after_a_reset_is_empty() -> None:

@@ -253,6 +253,14 @@ class Page:
 
     async def _begin_frame(self, params: Params) -> Result:
         """Draw one frame; once begun it is seen to its end, even when the caller gives up."""
+        # A page that runs no script between opening a select and drawing never ends the frame
+        # (seen with Chromium 156). Asking first also keeps a page that hangs off the display.
+        poke = self.session.post("Runtime.evaluate", {"expression": "0"})
+        await asyncio.wait({poke}, timeout=FRAME_DEADLINE_S)
+        if not poke.done():
+            self._give_up()
+            await self.close()
+        await poke
         frame = asyncio.create_task(self._frame(params))
         self._frames.add(frame)
         frame.add_done_callback(self._end_frame)
@@ -268,9 +276,12 @@ class Page:
             answer = self.session.post("HeadlessExperimental.beginFrame", params)
             await asyncio.wait({answer}, timeout=FRAME_DEADLINE_S)
             if not answer.done():
-                self.session.lose(BrowserGone(f"the page drew no frame in {FRAME_DEADLINE_S:g} s"))
+                self._give_up()
                 await self._dispose()
             return await answer
+
+    def _give_up(self) -> None:
+        self.session.lose(BrowserGone(f"the page drew no frame in {FRAME_DEADLINE_S:g} s"))
 
     def _on_request(self, params: Result) -> None:
         self._begin_loading(params["requestId"])

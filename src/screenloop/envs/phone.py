@@ -116,7 +116,7 @@ class PhoneEnvironment:
         quantum_ms: int = 1000,
     ) -> None:
         width, height = env.size_px
-        if min(width, height) < 1 or abs(width / height - SIZE_PX[0] / SIZE_PX[1]) > 0.01:
+        if width < 1 or abs(height * SIZE_PX[0] / (width * SIZE_PX[1]) - 1) > 0.002:
             raise ConfigError(
                 f"a phone cannot be {width}x{height}: its frames have the proportions of "
                 f"{SIZE_PX[0]}x{SIZE_PX[1]}, for example 412x915 or 1080x2400"
@@ -198,11 +198,13 @@ class PhoneEnvironment:
         """Tell the business state after the reset and now, and what lies between."""
         device = self._running()
         assert self._first is not None
-        return Evidence(
+        found = Evidence(
             before=business_data(self._first),
             after=business_data(device.doc),
             diff=net_diff(self._first, device),
         )
+        # Plain JSON values (a tuple is a list), as a remote host would send them.
+        return msgspec.json.decode(msgspec.json.encode(found), type=Evidence)
 
     async def snapshot(self, *, deadline_s: float) -> SnapshotKey:
         """Keep the whole state; costs two references."""

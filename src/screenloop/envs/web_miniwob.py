@@ -69,7 +69,7 @@ class MiniwobSite:
     css = "#reward-display, #click-canvas, #sync-task-cover { display: none !important; }\n"
     status = (
         "({raw_reward: WOB_RAW_REWARD_GLOBAL, reward: WOB_REWARD_GLOBAL, done: WOB_DONE_GLOBAL,"
-        " reason: WOB_REWARD_REASON === null ? null : String(WOB_REWARD_REASON),"
+        " reason: WOB_REWARD_REASON == null ? null : String(WOB_REWARD_REASON),"
         " utterance: (u => typeof u === 'string' ? u : u.utterance)(core.getUtterance())})"
     )
 

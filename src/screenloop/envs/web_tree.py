@@ -40,7 +40,7 @@ async def page_tree(page: Page) -> TreeNode:
             "DOMSnapshot.captureSnapshot", {"computedStyles": [], "includeDOMRects": True}
         ),
     )
-    return build_tree(accessible["nodes"], boxes_of(layout, page.viewport.scale))
+    return build_tree(accessible["nodes"], boxes_of(layout))
 
 
 async def page_text(page: Page) -> str:
@@ -49,16 +49,18 @@ async def page_text(page: Page) -> str:
     return "\n".join(line.strip() for line in text.splitlines() if line.strip())
 
 
-def boxes_of(snapshot: Result, scale: float) -> dict[int, Box]:
-    """Return each laid out element's box in the viewport, by its backend node id."""
+def boxes_of(snapshot: Result) -> dict[int, Box]:
+    """Return each laid out element's box in the viewport, by its backend node id.
+
+    A snapshot's bounds are frame pixels from the document's corner.
+    """
     boxes: dict[int, Box] = {}
     for document in snapshot["documents"]:
         left, top = document.get("scrollOffsetX", 0.0), document.get("scrollOffsetY", 0.0)
         ids = document["nodes"]["backendNodeId"]
         layout = document["layout"]
         for index, (x, y, width, height) in zip(layout["nodeIndex"], layout["bounds"], strict=True):
-            corner = (round((x - left) * scale), round((y - top) * scale))
-            boxes[ids[index]] = (*corner, round(width * scale), round(height * scale))
+            boxes[ids[index]] = (round(x - left), round(y - top), round(width), round(height))
     return boxes
 
 

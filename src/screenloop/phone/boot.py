@@ -26,8 +26,8 @@ INSTALLED: dict[str, str] = {
     "clock": "screenloop.phone.apps.clock:app",
     "settings": "screenloop.phone.apps.settings:app",
     "gallery": "screenloop.phone.apps.gallery:app",
-    "shop": "screenloop.phone.apps.shop_pages:app",
-    "wallet": "screenloop.phone.apps.wallet_pages:app",
+    "shop": "screenloop.phone.apps.shop:app",
+    "wallet": "screenloop.phone.apps.wallet:app",
 }
 """App ids to declarations, in the order of the launcher."""
 

@@ -7,6 +7,7 @@ but does not look ahead to the next, so `steps` is an upper bound of the optimum
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from screenloop.actions import Action, Answer, Ask, Finish, Noop, Open, Tool, tag_of
 from screenloop.errors import TaskError
@@ -14,8 +15,10 @@ from screenloop.phone.device import Device
 from screenloop.phone.do import Call
 from screenloop.phone.doc import business_hash
 from screenloop.phone.gestures import run_action
-from screenloop.phone.search import Tolerate, find
+from screenloop.phone.search import find
 from screenloop.phone.system import OS_ID
+from screenloop.phone.wanted import Wanted, wanted_call, wanted_page
+from screenloop.phone.ways import Tolerate
 from screenloop.types import DiffRow, Struct
 
 BUDGET = 20_000
@@ -60,7 +63,7 @@ def plan(
     Args:
         device: the phone in the task's first state; it is not changed.
         golden: tool calls, and whatever else the solution does; answers and the like stay as they
-            are. A look-up is planned as opening its app: what is read there is not searched for.
+            are. A look-up is planned as the way to the page that its `shows` names.
         tolerate: which other changes are fine on the way, e.g. that a message becomes read.
         budget: touches to try for one call, at most.
 
@@ -78,14 +81,8 @@ def plan(
             case Answer() | Ask() | Finish() | Noop():
                 planned.append(action)
             case Tool(name=name, args=args):
-                app_id, _, part = name.partition(".")
-                if app_id in here.apps and part in here.apps[app_id].queries:
-                    planned.extend(_bring_to_front(here, app_id))
-                    continue
-                found = find(
-                    here, Call(app=app_id, action=part, args=args), tolerate=tolerate,
-                    budget=budget,
-                )  # fmt: skip
+                wanted = _wanted(here, name, args)
+                found = find(here, wanted, tolerate=tolerate, budget=budget)
                 planned.extend(found.actions)
                 tried += found.tried
                 here = found.device
@@ -100,12 +97,12 @@ def plan(
     return Plan(actions=tuple(planned), tried=tried)
 
 
-def _bring_to_front(device: Device, app_id: str) -> tuple[Action, ...]:
-    if device.doc.front == app_id and device.doc.overlay is None:
-        return ()
-    opening = Open(app=app_id)
-    run_action(device, opening)
-    return (opening,)
+def _wanted(device: Device, name: str, args: dict[str, Any]) -> Wanted:
+    app_id, _, part = name.partition(".")
+    app = device.apps.get(app_id)
+    if app is not None and part in app.queries:
+        return wanted_page(device, app.queries[part], args)
+    return wanted_call(device, Call(app=app_id, action=part, args=args))
 
 
 def run_golden(device: Device, golden: Sequence[Action]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from screenloop.phone.do import Back, Call, Focus, OpenApp
 from screenloop.phone.flows import Enter, run_step
 from screenloop.phone.state import NEXT_ID
 from screenloop.phone.system import OS_ID
-from screenloop.phone.touches import Offered, bring, offers, touch
+from screenloop.phone.touches import Offered, bring, broken_link, offers, touch
 from screenloop.types import Channel, Struct
 
 Marks = tuple[object, ...]
@@ -81,6 +81,8 @@ class Coverage(Struct, frozen=True, kw_only=True):
     """Pages looked at."""
     touches: int
     """Touches tried."""
+    broken: tuple[str, ...]
+    """Links that lead to no page, as sentences."""
 
     def offering(self, action: str) -> frozenset[str]:
         """Return the routes that offer an action, by its tool name."""
@@ -112,6 +114,7 @@ class Explorer:
         self.depth: dict[str, int] = {}
         self.ran: set[str] = set()
         """Actions that ran or wait for their time: by touch, key, timer, or another action."""
+        self.broken: set[str] = set()
         self.states = 0
         self.touches = 0
         self._queue: list[tuple[int, int, Device]] = []
@@ -128,7 +131,7 @@ class Explorer:
         """Note the page in front; search on from it unless one like it is known."""
         route = device.screen.route
         self.depth[route] = min(depth, self.depth.get(route, depth))
-        known = offers(device)
+        known = self._sound(device)
         self.offers.update(
             Offer(route=route, key=o.key(device.apps)) for o in known if not o.chrome
         )
@@ -142,6 +145,17 @@ class Explorer:
         self._per_route[route] += 1
         self.states += 1
         heapq.heappush(self._queue, (depth, self.states, device))
+
+    def _sound(self, device: Device) -> list[Offered]:
+        """Return what the page offers, touches that lead nowhere left out and noted."""
+        sound = []
+        for offered in offers(device):
+            wrong = broken_link(offered.do, device.apps)
+            if wrong:
+                self.broken.add(f"{device.screen.route}: {offered.node.label!r}: {wrong}")
+            else:
+                sound.append(offered)
+        return sound
 
     def run(self) -> None:
         """Search on until nothing new comes up."""
@@ -166,7 +180,7 @@ class Explorer:
     # ---- one state -------------------------------------------------------------------------
 
     def _expand(self, device: Device, depth: int) -> None:
-        known = offers(device)
+        known = self._sound(device)
         here: Counter[str] = Counter()
         for offered in _spread(known, device.apps):
             key = offered.key(device.apps)
@@ -369,4 +383,7 @@ def _coverage(explorer: Explorer, app_ids: tuple[str, ...]) -> Coverage:
             depth=max((explorer.depth[route] for route in routes), default=0),
             uncovered=tuple(n for n in names if n not in offered and n not in explorer.ran),
         )
-    return Coverage(apps=found, states=explorer.states, touches=explorer.touches)
+    return Coverage(
+        apps=found, states=explorer.states, touches=explorer.touches,
+        broken=tuple(sorted(explorer.broken)),
+    )  # fmt: skip

@@ -75,7 +75,11 @@ def font_css(url: Callable[[FontFile], str]) -> str:
 
 
 def paint(native: pytakumi.Renderer, screen: Screen, size_px: SizePx = SIZE_PX) -> Frame:
-    """Paint a screen with pytakumi; it lets go of the interpreter while it works."""
+    """Paint a screen with pytakumi; it lets go of the interpreter while it works.
+
+    Common sizes are a pixel or two taller than the layout's proportions (1080x2400): the last
+    whole row is repeated there.
+    """
     images = {key: image_bytes(key) for key in screen.images}
     raw = native.render_html(
         body_html(screen),
@@ -87,6 +91,11 @@ def paint(native: pytakumi.Renderer, screen: Screen, size_px: SizePx = SIZE_PX) 
         device_pixel_ratio=size_px[0] / SIZE_PX[0],
         use_presets=False,
     )
+    covered = SIZE_PX[1] * size_px[0] // SIZE_PX[0]
+    if covered < size_px[1]:
+        row = 4 * size_px[0]
+        last = raw[(covered - 1) * row : covered * row]
+        raw = raw[: covered * row] + last * (size_px[1] - covered)
     return Frame(rgba=raw, size_px=size_px)
 
 

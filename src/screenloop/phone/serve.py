@@ -30,6 +30,7 @@ def serve_phone(host: str, port: int, world_seed: int, *, tell: Callable[[str], 
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen()
     except (OSError, OverflowError) as error:
         listener.close()
         raise ConfigError(

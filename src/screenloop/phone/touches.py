@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from screenloop.errors import ConfigError
 from screenloop.phone.canvas import Node
 from screenloop.phone.device import Apps, Device
 from screenloop.phone.do import Both, Do, Go, key_of
+from screenloop.phone.flows import calls_in
 from screenloop.phone.page import Region
 from screenloop.phone.screen import SIZE_PX, Screen, build_screen, view_of
 from screenloop.phone.theme import NAV_PX, STATUS_PX
@@ -47,6 +49,17 @@ def template_key(do: Do, apps: Apps) -> str:
             return f"go:{app}{apps[app].resolve(path)[0].template}"
         case _:
             return key_of(do)
+
+
+def broken_link(do: Do, apps: Apps) -> str:
+    """Return what is wrong with where a touch leads, or an empty text."""
+    for part in calls_in(do):
+        if isinstance(part, Go):
+            try:
+                apps[part.app].resolve(part.path)
+            except ConfigError as error:
+                return str(error)
+    return ""
 
 
 def is_chrome(node: Node) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, get_args
 import msgspec
 
 from screenloop.errors import TaskError
-from screenloop.phone.app import Action
+from screenloop.phone.app import Action, Query
 from screenloop.phone.cast import cast
 from screenloop.phone.device import Device
 from screenloop.phone.do import Both, Call, Do, Focus, Go, PickMedia, SetLocal
@@ -33,52 +33,57 @@ _TIME = re.compile(r"\d{2}:\d{2}")
 
 
 class Wanted:
-    """One call with its arguments, checked and with defaults filled in."""
+    """What a search looks for: a call with its arguments, or a page with its values."""
 
-    def __init__(self, device: Device, call: Call) -> None:
-        app = device.apps.get(call.app)
-        action = app.actions.get(call.action) if app else None
-        if action is None:
-            raise TaskError(f"no app offers the tool {call.app}.{call.action}")
+    def __init__(
+        self, device: Device, app: str, args: dict[str, Any], types: dict[str, Any], *,
+        call: Call | None = None, path: str = "",
+    ) -> None:  # fmt: skip
+        self.app = app
+        self.args = args
+        """Arguments as JSON values, defaults filled in; of a page, its values."""
         self.call = call
-        self.action: Action[Any] = action
-        try:
-            self.args: dict[str, Any] = self.plain(call)
-        except msgspec.ValidationError as error:
-            raise TaskError(f"{action.tool_name} does not take {call.args}: {error}") from error
+        self.path = path
         self.references = {
-            name: part.table
-            for name, kind in action.signature.types.items()
-            for part in _annotations(kind)
+            name: part.table for name, kind in types.items() for part in _annotations(kind)
         }
-        self.relevant = self._relevant(device)
+        self.relevant = self._relevant(device, args | {"": path.split("/")})
         """Ids and texts of the rows that the arguments name, and the arguments themselves."""
         self._prefixes = {m[1] for text in self.relevant if (m := _ID.fullmatch(text))}
         self.words = tuple(self._row_words(device))[:MAX_WORDS]
         """What could be typed into a search field to find the rows."""
-
-    def plain(self, call: Call) -> dict[str, Any]:
-        """Return a call's arguments as JSON values with defaults."""
-        plain: dict[str, Any] = msgspec.to_builtins(self.action.signature.convert(call.args))
-        return plain
 
     # ---- nearness ------------------------------------------------------------------------
 
     def same_action(self, do: Do | None) -> Call | None:
         """Return the call of the wanted action inside a Do, whatever its arguments."""
         for part in calls_in(do):
-            if isinstance(part, Call) and (part.app, part.action) == (
-                self.call.app, self.call.action,
+            if isinstance(part, Call) and self.call is not None and (
+                part.app == self.call.app and part.action == self.call.action
             ):  # fmt: skip
                 return part
         return None
 
-    def missing(self, call: Call) -> list[str]:
-        """Return the arguments that are not yet as wanted; an invalid one counts as all."""
+    def is_shown(self, device: Device) -> bool:
+        """Whether the wanted page is in front with the wanted values."""
+        doc = device.doc
+        if self.call is not None or doc.front != self.app or doc.overlay is not None:
+            return False
+        values = doc.page.locals
+        return doc.page.path == self.path and all(
+            values.get(name) == value for name, value in self.args.items()
+        )
+
+    def bound(self, device: Device, call: Call) -> dict[str, Any]:
+        """Return a call's arguments as JSON values, unchecked where they do not fit yet."""
         try:
-            args = self.plain(call)
+            return plain_args(device.apps[call.app].actions[call.action], call.args)
         except msgspec.ValidationError:
-            args = call.args
+            return call.args
+
+    def missing(self, device: Device, call: Call) -> list[str]:
+        """Return the arguments of a call that are not as wanted."""
+        args = self.bound(device, call)
         return [name for name, value in self.args.items() if args.get(name, self) != value]
 
     def cost(self, name: str, now: Any, known: list[Offered], values: dict[str, Any]) -> int:
@@ -117,6 +122,8 @@ class Wanted:
                 return value if same else offered.node.value
             if name in offered.do.values and offered.node.selected:
                 return offered.do.values[name]
+            if _is_number(offered.do.values.get(name)) and offered.node.value.isdecimal():
+                return int(offered.node.value)
         return None
 
     # ---- what helps ------------------------------------------------------------------------
@@ -214,35 +221,81 @@ class Wanted:
 
     # ---- rows ------------------------------------------------------------------------------
 
-    def _rows(self, device: Device) -> Iterator[Record]:
+    def _rows(self, device: Device, args: dict[str, Any]) -> Iterator[Record]:
         for name, table in self.references.items():
             app_id, _, rows = table.partition(".")
             part = device.doc.apps.get(app_id)
             if part is None:
                 continue
             state = device.apps[app_id].state(part.data, cast(device.doc.world, device.doc.seed))
-            value = self.args[name]
+            value = args[name]
             for row_id in value if isinstance(value, list) else [value]:
                 row = state.read(rows).get(row_id)
                 if row is not None:
                     yield row
 
-    def _relevant(self, device: Device) -> frozenset[str]:
-        found = {str(v) for v in self.args.values() if not isinstance(v, list)}
-        found.update(str(v) for value in self.args.values() if isinstance(value, list)
-                     for v in value)  # fmt: skip
-        for row in self._rows(device):
+    def _relevant(self, device: Device, args: dict[str, Any]) -> frozenset[str]:
+        found: set[str] = set()
+        for value in args.values():
+            found.update(map(str, value if isinstance(value, list) else [value]))
+        for row in self._rows(device, args):
             found.update(str(getattr(row, field)) for field in row.__struct_fields__)
         return frozenset(text for text in found if text)
 
     def _row_words(self, device: Device) -> Iterator[str]:
-        for row in self._rows(device):
+        for row in self._rows(device, self.args):
             for field in ("title", "name", "subject", "text"):
                 value = getattr(row, field, "")
                 if isinstance(value, str) and 0 < len(value) <= 60:
                     yield value
                 elif isinstance(value, tuple | list) and value:
                     yield str(value[0])
+
+
+def wanted_call(device: Device, call: Call) -> Wanted:
+    """Return a call as something to look for.
+
+    Raises:
+        TaskError: there is no such action, or it does not take the arguments.
+    """
+    app = device.apps.get(call.app)
+    action = app.actions.get(call.action) if app else None
+    if action is None:
+        raise TaskError(f"no app offers the tool {call.app}.{call.action}")
+    try:
+        args = plain_args(action, call.args)
+    except msgspec.ValidationError as error:
+        raise TaskError(f"{action.tool_name} does not take {call.args}: {error}") from error
+    return Wanted(device, call.app, args, action.signature.types, call=call)
+
+
+def wanted_page(device: Device, query: Query, args: dict[str, Any]) -> Wanted:
+    """Return the page where a person sees what a query answers, as something to look for.
+
+    Raises:
+        TaskError: the query does not take the arguments.
+        ConfigError: it does not say where its answer is seen.
+    """
+    try:
+        full = plain_args(query, args)
+    except msgspec.ValidationError as error:
+        raise TaskError(f"{query.tool_name} does not take {args}: {error}") from error
+    path, values = query.shown(full)
+    shown = {name: value for name, value in values.items() if value not in ("", None)}
+    types = {name: kind for name, kind in query.signature.types.items() if name in full}
+    found = Wanted(device, query.app, full, types, path=path)
+    found.args = shown
+    return found
+
+
+def plain_args(part: Action[Any] | Query, args: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments as JSON values with defaults.
+
+    Raises:
+        msgspec.ValidationError: they do not fit.
+    """
+    plain: dict[str, Any] = msgspec.to_builtins(part.signature.convert(args))
+    return plain
 
 
 def _annotations(kind: Any) -> Iterator[Refers]:

@@ -356,13 +356,15 @@ def list_threads(s: State, ctx: Ctx, archived: bool = False) -> list[dict[str, A
     return sorted(rows, key=lambda row: -row["last_at_s"])
 
 
-@app.query("threads.get", tool="Read a conversation with all its messages.")
+@app.query(
+    "threads.get", tool="Read a conversation with all its messages.", shows="/t/{thread}",
+)  # fmt: skip
 def get_thread(s: State, ctx: Ctx, thread: ThreadId) -> dict[str, Any]:
     """Return one conversation and its messages."""
     return {**_thread_facts(s, ctx, s.threads[thread]), "messages": messages_of(s, thread)}
 
 
-@app.query("messages.search", tool="Find messages by part of their text.")
+@app.query("messages.search", tool="Find messages by part of their text.", shows="/search")
 def search_messages(s: State, ctx: Ctx, text: str) -> list[Message]:
     """Return the messages that hold the text, the latest first."""
     return found_messages(s, text)
@@ -375,7 +377,9 @@ def search_people(s: State, ctx: Ctx, text: str = "") -> list[dict[str, str]]:
     return [{"name": person.name, "phone": person.phone} for person in found]
 
 
-@app.query("scheduled.list", tool="List the texts that will be sent later.")
+@app.query(
+    "scheduled.list", tool="List the texts that will be sent later.", shows="/scheduled",
+)  # fmt: skip
 def list_scheduled(s: State, ctx: Ctx) -> list[Scheduled]:
     """Return the scheduled texts, the next first."""
     return sorted(s.scheduled, key=lambda row: row.at_s)

@@ -395,19 +395,21 @@ def list_notes(
     return ordered(s, found)
 
 
-@app.query("notes.search", tool="Find notes by part of their title, text or checklist.")
+@app.query(
+    "notes.search", tool="Find notes by part of their title, text or checklist.", shows="/",
+)  # fmt: skip
 def search(s: State, ctx: Ctx, text: str) -> list[Note]:
     """Return the notes that hold a text."""
     return shown_notes(s, text)
 
 
-@app.query("notes.get", tool="Read a note with its checklist.")
+@app.query("notes.get", tool="Read a note with its checklist.", shows="/n/{note}")
 def get(s: State, ctx: Ctx, note: NoteId) -> dict[str, Any]:
     """Return one note and its items."""
     return {**msgspec.structs.asdict(s.notes[note]), "items": items_of(s, note)}
 
 
-@app.query("folders.list", tool="List the folders.")
+@app.query("folders.list", tool="List the folders.", shows="/folders")
 def list_folders(s: State, ctx: Ctx) -> list[Folder]:
     """Return the folders by name."""
     return sorted(s.folders, key=lambda f: f.name)

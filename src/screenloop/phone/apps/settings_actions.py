@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from screenloop.phone import shell
 from screenloop.phone.apps.settings_model import (
@@ -37,13 +37,14 @@ from screenloop.phone.apps.settings_model import (
 )
 from screenloop.phone.ctx import Ctx
 from screenloop.phone.do import Back
-from screenloop.phone.shell import SwitchName
 from screenloop.phone.system import SystemState
 
-SWITCHES: tuple[SwitchName, ...] = (
+SwitchName = Literal[
     "wifi", "bluetooth", "mobile_data", "airplane", "hotspot", "location", "do_not_disturb",
-    "flashlight", "auto_rotate", "battery_saver", "dark",
-)  # fmt: skip
+    "auto_rotate", "battery_saver", "dark",
+]  # fmt: skip
+"""The system's switches, the flashlight left out: it is in the shade only."""
+SWITCHES: tuple[SwitchName, ...] = get_args(SwitchName)
 Volume = Literal["media", "ring", "alarm"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from screenloop.phone.apps.settings_actions import (
+    SwitchName,
     add_network,
     connect,
     edit_hotspot,
@@ -27,7 +28,6 @@ from screenloop.phone.canvas import Words
 from screenloop.phone.do import Copy
 from screenloop.phone.inputs import Switch
 from screenloop.phone.page import Dialog, DialogButton, Page
-from screenloop.phone.shell import SwitchName
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Banner,

@@ -1,588 +1,393 @@
-"""Nimbus, a shop: what it keeps and what can be done; its pages are in `shop_pages`.
-
-A placed order is unpaid until the wallet has paid it; then timers ship and deliver it.
-"""
+"""Nimbus, a shop: products by category, wishes, a cart, orders paid through the wallet."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Any
 
-import msgspec
-
-from screenloop.phone.app import App
-from screenloop.phone.apps import wallet
+from screenloop.phone.apps.shop_actions import (
+    add,
+    add_address,
+    apply_coupon,
+    cancel,
+    clear,
+    delete_address,
+    edit_address,
+    give_back,
+    make_default,
+    pay,
+    place,
+    readdress,
+    remove,
+    remove_coupon,
+    reorder,
+    review,
+    set_updates,
+    wish,
+    wish_to_cart,
+)
+from screenloop.phone.apps.shop_orders import (
+    cart_page,
+    checkout_page,
+    order_page,
+    readdress_page,
+    review_page,
+)
+from screenloop.phone.apps.shop_parts import SORTS, TINT, address_line, sure_dialog, tabs, tiles
 from screenloop.phone.apps.shop_seed import (
+    CATEGORIES,
+    COLOURS,
     COUPONS,
     Address,
-    Category,
-    Item,
-    Line,
-    LongText,
-    Opinion,
-    Order,
-    OrderState,
-    Product,
     ProductId,
-    Review,
-    ShortText,
-    Speed,
-    Totals,
-    Wish,
-    seed_addresses,
-    seed_cart,
-    seed_opinions,
-    seed_orders,
-    seed_products,
-    seed_wishes,
-    totals,
 )
-from screenloop.phone.apps.wallet_seed import Payment
-from screenloop.phone.ctx import Ctx
-from screenloop.phone.do import Back, Go
-from screenloop.phone.state import AppState, Catalog, Refers, Table
-from screenloop.phone.system import SystemState
+from screenloop.phone.apps.shop_state import AddressId, State, app, found
+from screenloop.phone.apps.shop_views import CategoryDot, Hero, Price, Stars
+from screenloop.phone.apps.wallet_actions import pay as wallet_pay
+from screenloop.phone.do import Both, Copy, Share
+from screenloop.phone.flows import enter, press, tap, wait
+from screenloop.phone.inputs import Switch
+from screenloop.phone.page import Fab, Page
+from screenloop.phone.ui import Ui
+from screenloop.phone.widgets import (
+    Banner,
+    Button,
+    Card,
+    Empty,
+    Glyph,
+    Heading,
+    IconButton,
+    Picture,
+    Row,
+    Text,
+    Thumb,
+    Widget,
+)
+from screenloop.phone.widgets import Line as SideBySide
 
-LineId = Annotated[str, Refers("shop.cart")]
-OrderId = Annotated[str, Refers("shop.orders")]
-AddressId = Annotated[str, Refers("shop.addresses")]
-Quantity = Annotated[int, msgspec.Meta(ge=1, le=20)]
-Stars = Annotated[int, msgspec.Meta(ge=1, le=5)]
-Sort = Literal["featured", "price_up", "price_down", "rating"]
-CancelReason = Literal["Changed my mind", "Found it cheaper", "Ordered by mistake"]
-ReturnReason = Literal["Does not fit", "Damaged", "Not as described", "No longer needed"]
-SHIPPED_AFTER_S: dict[Speed, int] = {"express": 60, "standard": 600}
-DELIVERED_AFTER_S: dict[Speed, int] = {"express": 1800, "standard": 86_400}
-MERCHANT = "Nimbus"
-
-
-class State(AppState):
-    """The catalogue, the cart, and what was ordered."""
-
-    products = Catalog(Product, prefix="product", seed=seed_products)
-    opinions = Catalog(Opinion, prefix="opinion", seed=seed_opinions)
-    cart = Table(Line, prefix="line", seed=seed_cart)
-    orders = Table(Order, prefix="order", seed=seed_orders)
-    addresses = Table(Address, prefix="address", seed=seed_addresses)
-    wishes = Table(Wish, prefix="wish", seed=seed_wishes)
-    reviews = Table(Review, prefix="review")
-    coupon: str = ""
-    default_address: str = "address1"
-    order_updates: bool = True
+__all__ = ["app"]
 
 
-app = App("shop", State, title=("Nimbus", "云上商店"), icon="bag", tint="#d9480f")
+# ---- pages: looking around ---------------------------------------------------------------------
 
 
-# ---- rules -----------------------------------------------------------------------------------
-
-
-def _at(path: str) -> Go:
-    return Go(app="shop", path=path)
-
-
-def _online(ctx: Ctx) -> None:
-    if not ctx.of(SystemState).online:
-        ctx.refuse(ctx.t("You are offline", "当前没有网络"))
-
-
-def items_cents(s: State) -> int:
-    """Return what the cart's lines cost."""
-    return sum(s.products[line.product].price_cents * line.quantity for line in s.cart)
-
-
-def totals_of(s: State, speed: Speed) -> Totals:
-    """Return what the cart costs with delivery and the coupon."""
-    return totals(items_cents(s), speed, s.coupon)
-
-
-def found(
-    s: State, text: str = "", category: str = "", sort: Sort = "featured", *,
-    max_cents: int = 0, on_sale: bool = False, in_stock: bool = False,
-) -> list[Product]:  # fmt: skip
-    """Return the products that fit, in order; empty arguments fit all."""
-    words = text.casefold().split()
-    rows = s.products.where(
-        lambda p: (
-            category in ("", p.category)
-            and all(w in f"{p.name} {p.brand} {p.kind} {p.category}".casefold() for w in words)
-            and (not max_cents or p.price_cents <= max_cents)
-            and (not on_sale or p.was_cents > 0)
-            and (not in_stock or p.stock > 0)
-        )
-    )
-    if sort == "price_up":
-        rows.sort(key=lambda p: p.price_cents)
-    elif sort == "price_down":
-        rows.sort(key=lambda p: -p.price_cents)
-    elif sort == "rating":
-        rows.sort(key=lambda p: (-p.rating, -p.ratings))
-    return rows
-
-
-def _put_in_cart(s: State, ctx: Ctx, product: str, colour: str, quantity: int) -> None:
-    """Add to the line of the same product and colour, or make one."""
-    row = s.products[product]
-    if colour not in (row.colours or ("",)):
-        offered = ", ".join(row.colours) or ctx.t("one colour only", "仅一种颜色")
-        ctx.refuse(ctx.t(f"{row.name} is offered in: {offered}", f"{row.name}可选颜色：{offered}"))
-    same = s.cart.first(lambda x: x.product == product and x.colour == colour)
-    wanted = quantity + (same.quantity if same else 0)
-    _in_stock(ctx, row, wanted)
-    if same is not None:
-        s.cart.update(same.id, quantity=wanted)
+@app.page("/")
+def home_page(s: State, ui: Ui) -> Page:
+    """Search, the offer, categories, deals; while something is typed, what was found."""
+    text = ui.field("text", ("Search Nimbus", "搜索云上商店"), kind="search")
+    body: list[Widget] = [text]
+    if text.value.strip():
+        body += _results(s, ui, text.value, "")
     else:
-        s.cart.add(Line(product=product, colour=colour, quantity=quantity))
-
-
-def _in_stock(ctx: Ctx, product: Product, quantity: int) -> None:
-    if product.stock == 0:
-        ctx.refuse(ctx.t(f"{product.name} is out of stock", f"{product.name}已售罄"))
-    if quantity > product.stock:
-        ctx.refuse(
-            ctx.t(f"Only {product.stock} of {product.name} left",
-                  f"{product.name}仅剩{product.stock}件")
-        )  # fmt: skip
-
-
-def in_cart(s: State, product: str, colour: str) -> int:
-    """Return how many of a product in a colour are in the cart."""
-    return sum(x.quantity for x in s.cart if x.product == product and x.colour == colour)
-
-
-# ---- actions: cart and wishes -------------------------------------------------------------------
-
-
-@app.action(
-    "cart.add", tool="Put a product in the cart, in one of its colours.", writes=["cart"],
-    check=lambda before, after, a: in_cart(after, a.product, a.colour)
-    == in_cart(before, a.product, a.colour) + a.quantity,
-)  # fmt: skip
-def add(s: State, ctx: Ctx, product: ProductId, colour: str = "", quantity: Quantity = 1) -> None:
-    """Put a product in the cart."""
-    _put_in_cart(s, ctx, product, colour, quantity)
-    ctx.toast(ctx.t("Added to cart", "已加入购物车"))
-
-
-@app.action(
-    "cart.set", tool="Change how many of a cart line are wanted.", writes=["cart"],
-    check=lambda before, after, a: after.cart[a.line].quantity == a.quantity,
-)  # fmt: skip
-def set_quantity(s: State, ctx: Ctx, line: LineId, quantity: Quantity) -> None:
-    """Change how many of a cart line are wanted."""
-    _in_stock(ctx, s.products[s.cart[line].product], quantity)
-    s.cart.update(line, quantity=quantity)
-
-
-@app.action(
-    "cart.remove", tool="Take a line out of the cart.", writes=["cart"],
-    check=lambda before, after, a: a.line not in after.cart,
-)  # fmt: skip
-def remove(s: State, ctx: Ctx, line: LineId) -> None:
-    """Take a line out of the cart."""
-    s.cart.remove(line)
-    ctx.toast(ctx.t("Removed from cart", "已从购物车移除"))
-
-
-@app.action(
-    "cart.clear", tool="Empty the cart.", writes=["cart"],
-    check=lambda before, after, a: len(after.cart) == 0,
-)  # fmt: skip
-def clear(s: State, ctx: Ctx) -> None:
-    """Empty the cart."""
-    for line in list(s.cart):
-        s.cart.remove(line.id)
-
-
-@app.action(
-    "coupon.apply", tool="Use a coupon code for the cart.", writes=["coupon"],
-    check=lambda before, after, a: after.coupon == a.code.strip().upper(),
-)  # fmt: skip
-def apply_coupon(
-    s: State, ctx: Ctx, code: Annotated[str, msgspec.Meta(min_length=1, max_length=20)]
-) -> None:
-    """Use a coupon code."""
-    wanted = code.strip().upper()
-    coupon = COUPONS.get(wanted)
-    if coupon is None:
-        ctx.refuse(ctx.t(f"{wanted} is no valid code", f"{wanted}不是有效的优惠码"))
-    elif items_cents(s) < coupon.from_cents:
-        ctx.refuse(
-            ctx.t(f"{wanted} needs items worth ${coupon.from_cents // 100}",
-                  f"{wanted}需满{coupon.from_cents // 100}美元")
-        )  # fmt: skip
-    s.coupon = wanted
-    ctx.toast(ctx.t("Coupon applied", "优惠码已使用"))
-
-
-@app.action(
-    "coupon.remove", tool="Take the coupon off the cart.", writes=["coupon"],
-    check=lambda before, after, a: after.coupon == "",
-)  # fmt: skip
-def remove_coupon(s: State, ctx: Ctx) -> None:
-    """Take the coupon off."""
-    s.coupon = ""
-
-
-@app.action(
-    "wishes.set", tool="Put a product on the wish list, or take it off.", writes=["wishes"],
-    check=lambda before, after, a: a.on == any(w.product == a.product for w in after.wishes),
-)  # fmt: skip
-def wish(s: State, ctx: Ctx, product: ProductId, on: bool) -> None:
-    """Put a product on the wish list, or take it off."""
-    s.products[product]
-    row = s.wishes.first(lambda w: w.product == product)
-    if on and row is None:
-        s.wishes.add(Wish(product=product))
-        ctx.toast(ctx.t("Saved to wishes", "已加入心愿单"))
-    if not on and row is not None:
-        s.wishes.remove(row.id)
-        ctx.toast(ctx.t("Removed from wishes", "已移出心愿单"))
-
-
-@app.action(
-    "wishes.to_cart", tool="Move a product from the wish list to the cart, in its first colour.",
-    writes=["wishes", "cart"],
-    check=lambda before, after, a: not any(w.product == a.product for w in after.wishes),
-)  # fmt: skip
-def wish_to_cart(s: State, ctx: Ctx, product: ProductId) -> None:
-    """Move a product from the wish list to the cart."""
-    row = s.wishes.first(lambda w: w.product == product)
-    if row is None:
-        ctx.refuse(ctx.t("It is not on the wish list", "不在心愿单中"))
-        return
-    _put_in_cart(s, ctx, product, (*s.products[product].colours, "")[0], 1)
-    s.wishes.remove(row.id)
-    ctx.toast(ctx.t("Moved to cart", "已移到购物车"))
-
-
-# ---- actions: addresses --------------------------------------------------------------------------
-
-
-@app.action(
-    "addresses.add", tool="Save a new delivery address.", writes=["addresses"],
-    check=lambda before, after, a: len(after.addresses) == len(before.addresses) + 1,
-)  # fmt: skip
-def add_address(
-    s: State, ctx: Ctx, label: ShortText, name: ShortText, street: ShortText, city: ShortText,
-    postcode: ShortText,
-) -> None:  # fmt: skip
-    """Save a new delivery address."""
-    s.addresses.add(
-        Address(label=label.strip(), name=name.strip(), street=street.strip(), city=city.strip(),
-                postcode=postcode.strip())
-    )  # fmt: skip
-    ctx.toast(ctx.t("Address saved", "地址已保存"))
-    ctx.move(Back())
-
-
-@app.action(
-    "addresses.edit", tool="Change a delivery address.", writes=["addresses"],
-    check=lambda before, after, a: after.addresses[a.address].street == a.street.strip(),
-)  # fmt: skip
-def edit_address(
-    s: State, ctx: Ctx, address: AddressId, label: ShortText, name: ShortText, street: ShortText,
-    city: ShortText, postcode: ShortText,
-) -> None:  # fmt: skip
-    """Change a delivery address."""
-    s.addresses.update(
-        address, label=label.strip(), name=name.strip(), street=street.strip(), city=city.strip(),
-        postcode=postcode.strip(),
-    )  # fmt: skip
-    ctx.toast(ctx.t("Address saved", "地址已保存"))
-    ctx.move(Back())
-
-
-@app.action(
-    "addresses.delete", tool="Delete a delivery address that is not the default.",
-    writes=["addresses"], check=lambda before, after, a: a.address not in after.addresses,
-)  # fmt: skip
-def delete_address(s: State, ctx: Ctx, address: AddressId) -> None:
-    """Delete a delivery address."""
-    if address == s.default_address:
-        ctx.refuse(ctx.t("Choose another default address first", "请先选择其他默认地址"))
-    if any(o.address == address and o.state in ("unpaid", "processing") for o in s.orders):
-        ctx.refuse(ctx.t("An open order goes to this address", "有未完成的订单使用该地址"))
-    s.addresses.remove(address)
-    ctx.move(Back())
-
-
-@app.action(
-    "addresses.default", tool="Make an address the default one.", writes=["default_address"],
-    check=lambda before, after, a: after.default_address == a.address,
-)  # fmt: skip
-def make_default(s: State, ctx: Ctx, address: AddressId) -> None:
-    """Make an address the default one."""
-    s.addresses[address]
-    s.default_address = address
-    ctx.toast(ctx.t("Default address changed", "默认地址已更改"))
-
-
-# ---- actions: orders -----------------------------------------------------------------------------
-
-
-@app.action(
-    "orders.place",
-    tool="Order what is in the cart; then pay it in the wallet (wallet.payments.pay).",
-    writes=["orders", "cart", "coupon"],
-    check=lambda before, after, a: len(after.orders) == len(before.orders) + 1
-    and len(after.cart) == 0,
-)  # fmt: skip
-def place(
-    s: State, ctx: Ctx, address: AddressId, speed: Speed = "standard", note: LongText = ""
-) -> None:
-    """Turn the cart into an order and ask the wallet for its price."""
-    _online(ctx)
-    s.addresses[address]
-    if not len(s.cart):
-        ctx.refuse(ctx.t("Your cart is empty", "购物车是空的"))
-    items = []
-    for line in s.cart:
-        row = s.products[line.product]
-        _in_stock(ctx, row, line.quantity)
-        items.append(
-            Item(product=row.id, name=row.name, colour=line.colour, quantity=line.quantity,
-                 price_cents=row.price_cents)
-        )  # fmt: skip
-    sums = totals_of(s, speed)
-    order = s.orders.add(
-        Order(
-            number=f"N-{1001 + len(s.orders)}", items=tuple(items), address=address, speed=speed,
-            note=note.strip(), coupon=s.coupon, discount_cents=sums.discount,
-            delivery_cents=sums.delivery, total_cents=sums.total, placed_at=ctx.now_s,
+        deals = list({p.kind: p for p in found(s, on_sale=True, in_stock=True)}.values())[:4]
+        best = found(s, sort="rating", in_stock=True)[:4]
+        dots = tuple(
+            CategoryDot(kind=kind, seed=3, words=words, do=category_page(category=name))
+            for name, words, kind in CATEGORIES
         )
+        if not ui.system.online:
+            body.append(Banner(icon="wifi_off", words=("You are offline", "当前没有网络")))
+        body += [
+            Hero(title=("Spring is in the air", "春日上新"), kind="plant", seed=12, tint=TINT,
+                 text=("See all offers", "查看全部优惠"), do=offers_page()),
+            SideBySide(children=dots, inset_px=8),
+            Heading(words=("Deals", "特惠"), link=("See all", "全部"), do=offers_page()),
+            tiles(ui, deals),
+            Heading(words=("Best rated", "好评")),
+            tiles(ui, best),
+        ]  # fmt: skip
+    return Page(title="Nimbus", body=body, large=True, tabs=tabs(s, "home"))
+
+
+def _results(s: State, ui: Ui, text: str, category: str) -> list[Widget]:
+    """Return the chips that sort and narrow, and the tiles that fit."""
+    sort = ui.chips("sort", SORTS, "featured")
+    prices: tuple[tuple[int, tuple[str, str]], ...] = (
+        (0, ("Any price", "不限价格")), (2500, ("To $25", "25美元以下")),
+        (5000, ("To $50", "50美元以下")), (10_000, ("To $100", "100美元以下")),
     )  # fmt: skip
-    for line in list(s.cart):
-        s.cart.remove(line.id)
-    s.coupon = ""
-    ctx.move(_at("/").at_root())
-    ctx.move(_at(f"/orders/{order.id}"))
-    _ask_payment(ctx, order)
+    most = ui.chips("max_price_cents", prices, 0)
+    in_stock = ui.switch("in_stock", ("In stock only", "仅看有货"))
+    rows = found(s, text, category, sort.value, max_cents=most.value, in_stock=in_stock.value)
+    words = ui.t(f"{len(rows)} products", f"{len(rows)}件商品")
+    shown: Widget = tiles(ui, rows)
+    if not rows:
+        shown = Empty(icon="search", words=("Nothing found", "没有找到商品"))
+    return [sort, most, in_stock, Heading(words=words), shown]
 
 
-def _ask_payment(ctx: Ctx, order: Order) -> None:
-    """Ask the wallet for an order's price, once, and go to its page."""
+@app.page("/c/{category}")
+def category_page(s: State, ui: Ui, category: str) -> Page:
+    """The products of one category."""
+    words = next((c[1] for c in CATEGORIES if c[0] == category), (category, category))
+    return Page(title=words, body=_results(s, ui, "", category))
 
-    def is_open(p: Payment) -> bool:
-        return p.order == order.number and p.state == "open"
 
-    if ctx.of(wallet.State).payments.first(is_open) is None:
-        ctx.call(
-            wallet.request_payment(
-                merchant=MERCHANT, amount_cents=order.total_cents, order=order.number, app="shop",
-                action="orders.paid", args={"order": order.id}, path=f"/orders/{order.id}",
+@app.page("/offers")
+def offers_page(s: State, ui: Ui) -> Page:
+    """Coupon codes and reduced products."""
+    codes: tuple[Widget, ...] = tuple(
+        Row(
+            title=code, subtitle=ui.t(*coupon.words), lead=Glyph(icon="tag"), trailing_icon="copy",
+            do=Copy(text=code),
+        )
+        for code, coupon in COUPONS.items()
+    )  # fmt: skip
+    return Page(
+        title=("Offers", "优惠"),
+        body=(
+            Heading(words=("Coupon codes", "优惠码")),
+            Card(children=codes),
+            Heading(words=("Reduced", "降价商品")),
+            tiles(ui, found(s, on_sale=True)),
+        ),
+    )
+
+
+@app.page("/p/{product}")
+def product_page(s: State, ui: Ui, product: ProductId) -> Page:
+    """One product: choose a colour and a number, put it in the cart or buy it now."""
+    p = s.products[product]
+    wished = any(w.product == product for w in s.wishes)
+    body: list[Widget] = [
+        Picture(kind=p.kind, seed=p.seed, label=p.name, height_px=300, radius_px=0),
+        Text(words=p.brand, muted=True, size_px=13, lines=1),
+        Text(words=p.name, size_px=22, bold=True, lines=1),
+        Price(
+            now=ui.money(p.price_cents), was=ui.money(p.was_cents) if p.was_cents else "",
+            note=ui.t(f"{p.stock} in stock", f"库存{p.stock}件") if p.stock
+            else ("Out of stock", "已售罄"),
+            note_color="" if p.stock else "#d92d20",
+        ),
+        Stars(stars=round(p.rating / 10),
+              label=ui.t(f"{p.rating / 10:.1f} from {p.ratings} buyers",
+                         f"{p.rating / 10:.1f}分，{p.ratings}位买家")),
+    ]  # fmt: skip
+    colour = ""
+    if p.colours:
+        chips = ui.chips(
+            "colour", [(c, COLOURS[c]) for c in p.colours], p.colours[0], label=("Colour", "颜色")
+        )
+        colour = chips.value
+        body.append(chips)
+    quantity = ui.stepper("quantity", ("Quantity", "数量"), 1, low=1, high=max(1, min(20, p.stock)))
+    into_cart = add(product=product, colour=colour, quantity=quantity.value)
+    body += [
+        quantity,
+        Text(words=p.text, muted=True),
+        Row(title=("Reviews", "评价"), lead=Glyph(icon="star"), trailing_icon="chevron_right",
+            do=reviews_page(product=product)),
+    ]  # fmt: skip
+    return Page(
+        title="",
+        actions=(
+            IconButton(icon="share", label=("Share", "分享"),
+                       do=Share(text=f"{p.name} {ui.money(p.price_cents)}")),
+            IconButton(icon="heart_filled" if wished else "heart", selected=wished,
+                       label=("Wish list", "心愿单"), do=wish(product=product, on=not wished)),
+            IconButton(icon="cart", label=("Cart", "购物车"), do=cart_page()),
+        ),
+        body=body,
+        footer=(
+            SideBySide(
+                children=(
+                    Button(words=("Add to cart", "加入购物车"), kind="tonal", do=into_cart,
+                           enabled=p.stock > 0, inset_px=6),
+                    Button(words=("Buy now", "立即购买"), enabled=p.stock > 0, inset_px=6,
+                           do=Both(first=into_cart, then=checkout_page())),
+                ),
+                inset_px=10,
+            ),
+        ),
+    )  # fmt: skip
+
+
+@app.page("/p/{product}/reviews")
+def reviews_page(s: State, ui: Ui, product: ProductId) -> Page:
+    """What buyers wrote about a product, the user first."""
+    p = s.products[product]
+    body: list[Widget] = [
+        Text(words=f"{p.rating / 10:.1f}", size_px=40, bold=True, align="center"),
+        Text(words=ui.t(f"{p.ratings} ratings", f"{p.ratings}个评分"), muted=True, align="center"),
+    ]
+    entries = [
+        (ui.t("You", "你"), r.stars, r.text, ui.ago(r.at_s))
+        for r in s.reviews
+        if r.product == product
+    ]
+    theirs = sorted(s.opinions.where(lambda o: o.product == product), key=lambda o: o.day)[::-1]
+    entries += [(o.author, o.stars, ui.t(*o.text), o.day) for o in theirs]
+    for author, stars, text, when in entries:
+        card = (Stars(stars=stars, label=f"{author} · {when}"), Text(words=text or "-"))
+        body.append(Card(children=card, pad_px=8))
+    return Page(title=("Reviews", "评价"), subtitle=p.name, body=body)
+
+
+@app.page("/wishes")
+def wishes_page(s: State, ui: Ui) -> Page:
+    """The wish list."""
+    body: list[Widget] = []
+    for row in s.wishes:
+        p = s.products[row.product]
+        about = Row(
+            title=p.name, subtitle=p.brand, lead=Thumb(kind=p.kind, seed=p.seed, size_px=56),
+            trailing=ui.money(p.price_cents), do=product_page(product=p.id),
+        )  # fmt: skip
+        buttons = (
+            Button(words=("Remove", "移除"), kind="plain", inset_px=6,
+                   do=wish(product=p.id, on=False)),
+            Button(words=("Move to cart", "移到购物车"), kind="tonal", enabled=p.stock > 0,
+                   do=wish_to_cart(product=p.id), inset_px=6),
+        )  # fmt: skip
+        body.append(Card(children=(about, SideBySide(children=buttons, inset_px=8))))
+    if not body:
+        body.append(Empty(icon="heart", words=("Your wish list is empty", "心愿单是空的")))
+    return Page(title=("Wishes", "心愿单"), body=body, large=True, tabs=tabs(s, "wishes"))
+
+
+# ---- pages: account and addresses --------------------------------------------------------------
+
+
+@app.page("/account")
+def account_page(s: State, ui: Ui) -> Page:
+    """Addresses, offers, and whether to be told about orders."""
+    switch = Switch(
+        label=("Order updates", "订单通知"), value=s.order_updates, icon="bell",
+        do=set_updates(on=not s.order_updates),
+        subtitle=("Tell me when orders move", "订单有进展时通知我"),
+    )  # fmt: skip
+    chevron = "chevron_right"
+    reviews = ui.t(f"{len(s.reviews)} written", f"已写{len(s.reviews)}条")
+    return Page(
+        title=("Account", "账户"), large=True, tabs=tabs(s, "account"),
+        body=(
+            Card(
+                children=(
+                    Row(title=("Addresses", "收货地址"), lead=Glyph(icon="location"),
+                        trailing=str(len(s.addresses)), trailing_icon=chevron,
+                        do=addresses_page()),
+                    Row(title=("Offers and coupons", "优惠与优惠码"), lead=Glyph(icon="tag"),
+                        trailing_icon=chevron, do=offers_page()),
+                    Row(title=("My reviews", "我的评价"), lead=Glyph(icon="star"),
+                        trailing=reviews, trailing_icon=chevron, do=my_reviews_page()),
+                )
+            ),
+            Card(children=(switch,)),
+        ),
+    )  # fmt: skip
+
+
+@app.page("/reviews")
+def my_reviews_page(s: State, ui: Ui) -> Page:
+    """What the user wrote."""
+    rows: list[Widget] = []
+    for r in sorted(s.reviews, key=lambda r: -r.at_s):
+        p = s.products[r.product]
+        rows.append(
+            Card(
+                children=(
+                    Row(title=p.name, lead=Thumb(kind=p.kind, seed=p.seed), trailing=ui.ago(r.at_s),
+                        do=product_page(product=p.id)),
+                    Stars(stars=r.stars, label=""), Text(words=r.text or "-"),
+                )
             )
         )  # fmt: skip
-    payment = ctx.of(wallet.State).payments.first(is_open)
-    if payment is not None:
-        ctx.move(Go(app="wallet", path=f"/pay/{payment.id}"))
+    if not rows:
+        rows.append(Empty(icon="star", words=("No reviews yet", "还没有评价")))
+    return Page(title=("My reviews", "我的评价"), body=rows)
 
 
-@app.action(
-    "orders.pay", tool="Ask the wallet again to pay an unpaid order.", writes=[],
-    check=lambda before, after, a: after.orders[a.order].state == "unpaid",
-)  # fmt: skip
-def pay(s: State, ctx: Ctx, order: OrderId) -> None:
-    """Ask the wallet again to pay an unpaid order."""
-    _online(ctx)
-    _in_state(s, ctx, order, "unpaid")
-    _ask_payment(ctx, s.orders[order])
+@app.page("/addresses")
+def addresses_page(s: State, ui: Ui) -> Page:
+    """The delivery addresses."""
+    rows: list[Widget] = []
+    for a in s.addresses:
+        default = ui.t("Default", "默认") if a.id == s.default_address else ""
+        rows.append(
+            Row(title=a.label, subtitle=address_line(a), lead=Glyph(icon="location"),
+                trailing=default, trailing_icon="chevron_right", do=address_page(address=a.id))
+        )  # fmt: skip
+    return Page(
+        title=("Addresses", "收货地址"), body=(Card(children=tuple(rows)),),
+        fab=Fab(icon="plus", words=("New address", "新建地址"), do=new_address_page()),
+    )  # fmt: skip
 
 
-def _in_state(s: State, ctx: Ctx, order: str, *states: OrderState) -> Order:
-    row = s.orders[order]
-    if row.state not in states:
-        ctx.refuse(
-            ctx.t(f"Order {row.number} is {row.state}", f"订单{row.number}当前不可进行此操作")
-        )
-    return row
+def _address_form(ui: Ui, a: Address) -> tuple[list[Widget], dict[str, Any], bool]:
+    label = ui.field("label", ("Label", "标签"), a.label)
+    name = ui.field("name", ("Name", "姓名"), a.name)
+    street = ui.field("street", ("Street", "街道"), a.street)
+    city = ui.field("city", ("City", "城市"), a.city)
+    postcode = ui.field("postcode", ("Postcode", "邮编"), a.postcode, kind="number")
+    fields = (label, name, street, city, postcode)
+    args = {f.name: f.value for f in fields}
+    return list(fields), args, all(v.strip() for v in args.values())
 
 
-@app.action("orders.paid", writes=["orders"])
-def paid(s: State, ctx: Ctx, order: OrderId, receipt: str) -> None:
-    """The wallet has paid: pack the order."""
-    row = _in_state(s, ctx, order, "unpaid")
-    s.orders.update(order, state="processing", receipt=receipt)
-    ctx.after(SHIPPED_AFTER_S[row.speed], ship(order=order))
+@app.page("/addresses/new")
+def new_address_page(s: State, ui: Ui) -> Page:
+    """The form for a new address."""
+    blank = Address(label="", name="", street="", city="", postcode="")
+    fields, args, complete = _address_form(ui, blank)
+    save = Button(words=("Save", "保存"), do=add_address(**args), enabled=complete)
+    return Page(title=("New address", "新建地址"), body=(*fields, save))
 
 
-@app.action("orders.ship", writes=["orders"])
-def ship(s: State, ctx: Ctx, order: OrderId) -> None:
-    """The order leaves, unless it was cancelled."""
-    row = s.orders[order]
-    if row.state != "processing":
-        return
-    s.orders.update(order, state="shipped")
-    _tell(s, ctx, row, ("is on its way", "已发货"))
-    ctx.after(DELIVERED_AFTER_S[row.speed], deliver(order=order))
-
-
-@app.action("orders.deliver", writes=["orders"])
-def deliver(s: State, ctx: Ctx, order: OrderId) -> None:
-    """The order arrives."""
-    if s.orders[order].state == "shipped":
-        row = s.orders.update(order, state="delivered")
-        _tell(s, ctx, row, ("was delivered", "已送达"))
-
-
-def _tell(s: State, ctx: Ctx, order: Order, words: tuple[str, str]) -> None:
-    if s.order_updates:
-        text = ctx.t(f"Order {order.number} {words[0]}", f"订单{order.number}{words[1]}")
-        ctx.notify(MERCHANT, text, _at(f"/orders/{order.id}"))
-
-
-@app.action(
-    "orders.cancel", tool="Cancel an order that has not been shipped; a paid one is refunded.",
-    writes=["orders"], check=lambda before, after, a: after.orders[a.order].state == "cancelled",
-)  # fmt: skip
-def cancel(s: State, ctx: Ctx, order: OrderId, reason: CancelReason) -> None:
-    """Cancel an order."""
-    row = _in_state(s, ctx, order, "unpaid", "processing")
-    s.orders.update(order, state="cancelled", reason=reason)
-    if row.state == "unpaid":
-        ctx.call(wallet.void_payment(order=row.number))
-    else:
-        _refund(ctx, row)
-    ctx.toast(ctx.t("Order cancelled", "订单已取消"))
-    ctx.move(Back())
-
-
-@app.action(
-    "orders.return", tool="Send a delivered order back; it is refunded.", writes=["orders"],
-    check=lambda before, after, a: after.orders[a.order].state == "returned",
-)  # fmt: skip
-def give_back(s: State, ctx: Ctx, order: OrderId, reason: ReturnReason) -> None:
-    """Send a delivered order back."""
-    row = _in_state(s, ctx, order, "delivered")
-    s.orders.update(order, state="returned", reason=reason)
-    _refund(ctx, row)
-    ctx.toast(ctx.t("Return accepted", "退货已受理"))
-    ctx.move(Back())
-
-
-def _refund(ctx: Ctx, order: Order) -> None:
-    ctx.call(wallet.refund(merchant=MERCHANT, amount_cents=order.total_cents, order=order.number))
-
-
-@app.action(
-    "orders.readdress", tool="Send an order that has not been shipped to another address.",
-    writes=["orders"], check=lambda before, after, a: after.orders[a.order].address == a.address,
-)  # fmt: skip
-def readdress(s: State, ctx: Ctx, order: OrderId, address: AddressId) -> None:
-    """Send an order to another address."""
-    _in_state(s, ctx, order, "unpaid", "processing")
-    s.addresses[address]
-    s.orders.update(order, address=address)
-    ctx.toast(ctx.t("Delivery address changed", "收货地址已更改"))
-    ctx.move(Back())
-
-
-@app.action(
-    "orders.reorder", tool="Put the items of an order into the cart again.", writes=["cart"],
-    check=lambda before, after, a: len(after.cart) >= len(before.cart),
-)  # fmt: skip
-def reorder(s: State, ctx: Ctx, order: OrderId) -> None:
-    """Put the items of an order into the cart again."""
-    for item in s.orders[order].items:
-        _put_in_cart(s, ctx, item.product, item.colour, item.quantity)
-    ctx.toast(ctx.t("Items are in the cart", "商品已加入购物车"))
-    ctx.move(_at("/cart").at_root())
-
-
-@app.action(
-    "reviews.add", tool="Write a review of a product from a delivered order.", writes=["reviews"],
-    check=lambda before, after, a: len(after.reviews) == len(before.reviews) + 1,
-)  # fmt: skip
-def review(
-    s: State, ctx: Ctx, order: OrderId, product: ProductId, stars: Stars, text: LongText = ""
-) -> None:
-    """Write a review."""
-    row = _in_state(s, ctx, order, "delivered")
-    if product not in (i.product for i in row.items):
-        ctx.refuse(ctx.t("This order has no such product", "该订单没有此商品"))
-    if s.reviews.first(lambda r: r.product == product) is not None:
-        ctx.refuse(ctx.t("You have reviewed this product", "你已评价过此商品"))
-    s.reviews.add(
-        Review(product=product, order=order, stars=stars, text=text.strip(), at_s=ctx.now_s)
-    )
-    ctx.toast(ctx.t("Thank you for your review", "感谢你的评价"))
-    ctx.move(Back())
-
-
-@app.action(
-    "updates.set", tool="Turn notifications about orders on or off.", writes=["order_updates"],
-    check=lambda before, after, a: after.order_updates == a.on,
-)  # fmt: skip
-def set_updates(s: State, ctx: Ctx, on: bool) -> None:
-    """Turn notifications about orders on or off."""
-    s.order_updates = on
-
-
-# ---- queries -------------------------------------------------------------------------------------
-
-
-@app.query(
-    "products.search",
-    tool="Find products by words, category and price; sorts by price or rating.",
-)
-def search(
-    s: State, ctx: Ctx, text: str = "", category: Category | None = None, sort: Sort = "featured",
-    max_price_cents: int = 0, on_sale: bool = False, in_stock: bool = False, limit: int = 20,
-) -> list[dict[str, object]]:  # fmt: skip
-    """Return the products that fit, shortened."""
-    rows = found(s, text, category or "", sort, max_cents=max_price_cents, on_sale=on_sale,
-                 in_stock=in_stock)  # fmt: skip
-    fields = ("id", "name", "brand", "category", "price_cents", "was_cents", "rating", "stock")
-    return [{f: getattr(p, f) for f in fields} for p in rows[: max(0, limit)]]
-
-
-@app.query("products.get", tool="Read one product with its colours.")
-def get(s: State, ctx: Ctx, product: ProductId) -> Product:
-    """Return one product."""
-    return s.products[product]
-
-
-@app.query("products.reviews", tool="Read the reviews of a product.")
-def opinions(s: State, ctx: Ctx, product: ProductId) -> list[Opinion]:
-    """Return what other buyers wrote."""
-    return s.opinions.where(lambda o: o.product == product)
-
-
-@app.query("cart.get", tool="Read the cart and what it costs with each delivery speed, in cents.")
-def get_cart(s: State, ctx: Ctx) -> dict[str, object]:
-    """Return the cart."""
-    lines = [
-        {"id": x.id, "product": x.product, "name": s.products[x.product].name, "colour": x.colour,
-         "quantity": x.quantity, "price_cents": s.products[x.product].price_cents}
-        for x in s.cart
-    ]  # fmt: skip
-    return {
-        "lines": lines, "coupon": s.coupon, "standard_cents": totals_of(s, "standard").total,
-        "express_cents": totals_of(s, "express").total,
-    }  # fmt: skip
-
-
-@app.query("orders.list", tool="List the orders, the latest first.")
-def list_orders(s: State, ctx: Ctx, state: OrderState | None = None) -> list[Order]:
-    """Return the orders."""
-    rows = s.orders.where(lambda o: state in (None, o.state))
-    return sorted(rows, key=lambda o: -o.placed_at)
-
-
-@app.query("orders.get", tool="Read one order.")
-def get_order(s: State, ctx: Ctx, order: OrderId) -> Order:
-    """Return one order."""
-    return s.orders[order]
-
-
-@app.query("addresses.list", tool="List the delivery addresses.")
-def list_addresses(s: State, ctx: Ctx) -> list[dict[str, object]]:
-    """Return the addresses and which is the default."""
-    return [
-        {**msgspec.structs.asdict(a), "default": a.id == s.default_address} for a in s.addresses
+@app.page("/addresses/{address}")
+def address_page(s: State, ui: Ui, address: AddressId) -> Page:
+    """The form for an address, with what else can be done with it."""
+    a = s.addresses[address]
+    fields, args, complete = _address_form(ui, a)
+    buttons: list[Widget] = [
+        Button(words=("Save", "保存"), do=edit_address(address=address, **args), enabled=complete)
     ]
+    if address != s.default_address:
+        buttons.append(
+            Button(
+                words=("Make default", "设为默认"), kind="tonal", do=make_default(address=address)
+            )
+        )
+    sure = sure_dialog(ui, ("Delete address?", "删除地址？"), address_line(a), ("Delete", "删除"),
+                   delete_address(address=address))  # fmt: skip
+    bin_it = IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True))
+    return Page(title=a.label, body=(*fields, *buttons), dialog=sure, actions=(bin_it,))
 
 
-@app.query("wishes.list", tool="List the products on the wish list.")
-def list_wishes(s: State, ctx: Ctx) -> list[dict[str, object]]:
-    """Return the wishes."""
-    return [{"product": w.product, "name": s.products[w.product].name} for w in s.wishes]
+# ---- flows -------------------------------------------------------------------------------------
+
+app.flow(
+    "buy in two colours and pay", tap("Kitchen"), tap(product_page, product="product4"),
+    tap("Quantity +"), tap("Add to cart"), tap("Cart"), tap(checkout_page),
+    tap("Express, within the hour"), enter("note", "Ring twice"), press("back"), tap(place),
+    tap(wallet_pay), wait(60), wait(1800),
+)  # fmt: skip
+app.flow(
+    "pay later, then cancel", tap("Cart"), tap(checkout_page), tap("Work"), tap(place),
+    tap("Decline"), tap(pay), tap("Decline"), tap("Cancel order"), tap("Found it cheaper"),
+    tap(cancel),
+)  # fmt: skip
+app.flow("buy now", tap("Books"), tap(product_page, product="product111"), tap("Buy now"))
+app.flow(
+    "change the cart", tap("Cart"), tap("Quantity +"), enter("code", "welcome10"),
+    tap(apply_coupon), tap(remove_coupon), tap(remove, line="line1"), tap("Empty cart"), tap(clear),
+)  # fmt: skip
+app.flow("wish and take", tap("Tech"), tap(product_page, product="product82"), tap(wish),
+         press("back"), press("back"), tap("Wishes"), tap(wish_to_cart))  # fmt: skip
+app.flow(
+    "a new default address", tap("Account"), tap("Addresses"), tap("New address"),
+    enter("label", "Parents"), enter("name", "Robin Vale"), enter("street", "8 Mill Lane"),
+    enter("city", "Sunvale"), enter("postcode", "20111"), tap(add_address),
+    tap(address_page, address="address3"), tap(make_default), press("back"),
+    tap(address_page, address="address2"), enter("street", "231 Foundry Street"),
+    tap(edit_address), tap(address_page, address="address2"), tap("Delete"), tap(delete_address),
+)  # fmt: skip
+app.flow("send it back", tap("Orders"), tap(order_page, order="order4"), tap("Return order"),
+         tap("Damaged"), tap(give_back))  # fmt: skip
+app.flow("another address", tap("Orders"), tap(order_page, order="order6"), tap(readdress_page),
+         tap(readdress, address="address2"))  # fmt: skip
+app.flow("order again", tap("Orders"), tap(order_page, order="order3"), tap(reorder))
+app.flow(
+    "write a review", tap("Orders"), tap(order_page, order="order3"), tap(review_page),
+    tap("4 stars"), enter("text", "Does what it should."), tap(review),
+)  # fmt: skip
+app.flow("no more updates", tap("Account"), tap(set_updates))
+app.flow("search", enter("text", "lamp"), tap("Low price"), tap("To $50"))

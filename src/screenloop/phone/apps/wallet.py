@@ -1,659 +1,391 @@
-"""Wallet: balance, cards, sending and asking for money, bills, payments that other apps ask for."""
+"""Wallet: balance, cards, sending and asking for money, bills, payments for other apps."""
 
 from __future__ import annotations
 
-from datetime import date
-from typing import Annotated, Any
+from typing import Any
 
-import msgspec
-
-from screenloop.phone.app import App
-from screenloop.phone.apps import contacts, messages
+from screenloop.phone.apps import contacts
+from screenloop.phone.apps.wallet_accounts import (
+    bill_page,
+    bills_page,
+    card_page,
+    limits_page,
+    pay_page,
+)
+from screenloop.phone.apps.wallet_actions import (
+    add_bill,
+    add_card,
+    approve,
+    ask,
+    cancel,
+    categorise,
+    decline,
+    delete_bill,
+    delete_card,
+    freeze,
+    hide,
+    make_main,
+    pay_bill,
+    resend,
+    send,
+    set_autopay,
+    set_limit,
+    top_up,
+    verify,
+    write_note,
+)
+from screenloop.phone.apps.wallet_parts import STATES, source_words, tabs, transaction_row
 from screenloop.phone.apps.wallet_seed import (
-    BALANCE,
-    CARD_TINTS,
-    BankCard,
-    Bill,
-    CardId,
-    Category,
+    CATEGORIES,
     MoneyRequest,
-    Note,
-    Payment,
     PersonId,
-    Transaction,
     code_for,
-    parse_cents,
-    seed_bills,
-    seed_cards,
-    seed_requests,
-    seed_transactions,
 )
-from screenloop.phone.ctx import Ctx, Refused
-from screenloop.phone.do import Back, Call, Go
-from screenloop.phone.state import AppState, Refers, Table
-from screenloop.phone.system import SystemState
+from screenloop.phone.apps.wallet_state import (
+    ANSWER_AFTER_S,
+    CODE_AFTER_S,
+    MASKED,
+    TINT,
+    State,
+    TransactionId,
+    app,
+    found,
+    month_of,
+    spent,
+    spent_today,
+)
+from screenloop.phone.apps.wallet_views import BalanceCard, SpendBar
+from screenloop.phone.flows import enter, tap, wait
+from screenloop.phone.inputs import MONTHS, Chip, Chips
+from screenloop.phone.page import Page
+from screenloop.phone.ui import Ui
+from screenloop.phone.widgets import (
+    Action,
+    Avatar,
+    Banner,
+    Big,
+    Button,
+    Card,
+    Empty,
+    Glyph,
+    Heading,
+    IconButton,
+    Line,
+    Row,
+    Text,
+    Widget,
+)
 
-TransactionId = Annotated[str, Refers("wallet.transactions")]
-BillId = Annotated[str, Refers("wallet.bills")]
-RequestId = Annotated[str, Refers("wallet.requests")]
-PaymentId = Annotated[str, Refers("wallet.payments")]
-Amount = Annotated[str, msgspec.Meta(max_length=14)]
-"""Dollars as typed: `12.50`."""
-Source = Annotated[str, msgspec.Meta(max_length=20)]
-"""`balance` or a card's id."""
-Day = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
-TINT = "#0f766e"
-SENDER = "72480"
-"""Short number that codes come from."""
-CODE_AFTER_S = 5
-ANSWER_AFTER_S = 600
-"""How long a contact takes to pay what the user asked for."""
-MASKED = "••••••"
-
-
-class State(AppState):
-    """Money, and who wants some."""
-
-    cards = Table(BankCard, prefix="card", seed=seed_cards)
-    transactions = Table(Transaction, prefix="txn", seed=seed_transactions)
-    bills = Table(Bill, prefix="bill", seed=seed_bills)
-    requests = Table(MoneyRequest, prefix="request", seed=seed_requests)
-    payments = Table(Payment, prefix="payment")
-    balance_cents: int = 124_350
-    daily_limit_cents: int = 100_000
-    hide_balance: bool = False
-    main_card: str = "card1"
-
-
-app = App("wallet", State, title=("Wallet", "钱包"), icon="wallet", tint=TINT)
+__all__ = ["app"]
 
 
-# ---- rules -----------------------------------------------------------------------------------
+# ---- pages: first page and transactions --------------------------------------------------------
 
 
-def _at(path: str) -> Go:
-    return Go(app="wallet", path=path)
-
-
-def _cents(ctx: Ctx, amount: str) -> int:
-    """Return an amount above zero, or refuse what was typed."""
-    cents = parse_cents(amount)
-    if not cents:
-        why = (
-            f"{amount.strip() or 'Nothing'} is no amount; enter dollars such as 12.50",
-            f"{amount.strip() or '空'}不是金额；请输入美元，例如12.50",
+@app.page("/")
+def home_page(s: State, ui: Ui) -> Page:
+    """The balance, the main actions, what waits, what happened last."""
+    left = max(0, s.daily_limit_cents - spent_today(s, ui.now_s))
+    hidden = s.hide_balance
+    body: list[Widget] = [
+        BalanceCard(
+            amount=MASKED if hidden else ui.money(s.balance_cents), tint=TINT,
+            caption=("Balance", "余额"), icon="eye_off" if hidden else "eye",
+            note=ui.t(f"{ui.money(left)} left to spend today", f"今天还可支付{ui.money(left)}"),
+            label=("Show balance", "显示余额") if hidden else ("Hide balance", "隐藏余额"),
+            do=hide(on=not hidden),
+        ),
+        Line(
+            children=(
+                Action(icon="send", words=("Send", "转账"), do=send_page()),
+                Action(icon="download", words=("Request", "收款"), do=ask_page()),
+                Action(icon="plus", words=("Top up", "充值"), do=top_up_page()),
+                Action(icon="receipt", words=("Bills", "账单"), do=bills_page()),
+            ),
+            inset_px=8,
+        ),
+    ]  # fmt: skip
+    if not ui.system.online:
+        body.append(Banner(icon="wifi_off", words=("You are offline", "当前没有网络")))
+    body += [
+        Banner(
+            icon="bag", do=pay_page(payment=p.id),
+            words=ui.t(f"{p.merchant} asks for {ui.money(p.amount_cents)}",
+                       f"{p.merchant}请求付款{ui.money(p.amount_cents)}"),
         )
-        raise Refused(ctx.t(*why))
-    return cents
-
-
-def _money(cents: int) -> str:
-    return f"${cents // 100:,}.{cents % 100:02d}"
-
-
-def spent_today(s: State, now_s: int) -> int:
-    """Return the cents that left the wallet today; what counts against the daily limit."""
-    day = now_s // 86_400
-    out = s.transactions.where(lambda t: t.amount_cents < 0 and t.at_s // 86_400 == day)
-    return -sum(t.amount_cents for t in out)
-
-
-def _take(s: State, ctx: Ctx, cents: int, source: str) -> None:
-    """Check that money may leave a source now, and take it from there."""
-    if not ctx.of(SystemState).online:
-        ctx.refuse(ctx.t("You are offline", "当前没有网络"))
-    left = s.daily_limit_cents - spent_today(s, ctx.now_s)
-    if cents > left:
-        ctx.refuse(
-            ctx.t(f"Over your daily limit: {_money(max(0, left))} left today",
-                  f"超出每日限额：今天还可用{_money(max(0, left))}")
-        )  # fmt: skip
-    if source == BALANCE:
-        if cents > s.balance_cents:
-            ctx.refuse(ctx.t("Your balance is too low", "余额不足"))
-        s.balance_cents -= cents
-    else:
-        _check_card(s, ctx, source)
-
-
-def _check_card(s: State, ctx: Ctx, card_id: str) -> None:
-    card = s.cards[card_id]
-    if card.frozen:
-        ctx.refuse(ctx.t(f"{card.bank} is frozen", f"{card.bank}已冻结"))
-    if not card.verified:
-        ctx.refuse(ctx.t(f"{card.bank} is not verified yet", f"{card.bank}尚未验证"))
-
-
-def _name_of(ctx: Ctx, person: str) -> str:
-    row = ctx.of(contacts.State).people[person]
-    if row.blocked:
-        ctx.refuse(ctx.t(f"{row.name} is blocked in Contacts", f"{row.name}已被屏蔽"))
-    return row.name
-
-
-def _done(ctx: Ctx, transaction: Transaction) -> None:
-    """Show the receipt on top of the first page."""
-    ctx.move(_at("/").at_root())
-    ctx.move(_at(f"/t/{transaction.id}"))
-
-
-# ---- actions: people and balance ----------------------------------------------------------------
-
-
-@app.action(
-    "money.send", tool="Send dollars from the balance to a contact.",
-    writes=["transactions", "balance_cents"],
-    check=lambda before, after, a: after.balance_cents
-    == before.balance_cents - parse_cents(a.amount),
-)  # fmt: skip
-def send(s: State, ctx: Ctx, person: PersonId, amount: Amount, note: Note = "") -> None:
-    """Send money to a contact."""
-    cents, name = _cents(ctx, amount), _name_of(ctx, person)
-    _take(s, ctx, cents, BALANCE)
-    row = s.transactions.add(
-        Transaction(title=name, category="transfer", amount_cents=-cents, at_s=ctx.now_s,
-                    source=BALANCE, note=note.strip(), person=person)
-    )  # fmt: skip
-    ctx.toast(ctx.t(f"Sent {_money(cents)} to {name}", f"已向{name}转账{_money(cents)}"))
-    _done(ctx, row)
-
-
-@app.action(
-    "money.request", tool="Ask a contact for dollars; they may pay within minutes.",
-    writes=["requests"],
-    check=lambda before, after, a: len(after.requests) == len(before.requests) + 1,
-)  # fmt: skip
-def ask(s: State, ctx: Ctx, person: PersonId, amount: Amount, note: Note = "") -> None:
-    """Ask a contact for money."""
-    cents, name = _cents(ctx, amount), _name_of(ctx, person)
-    row = s.requests.add(
-        MoneyRequest(person=person, name=name, amount_cents=cents, note=note.strip(),
-                     incoming=False, at_s=ctx.now_s)
-    )  # fmt: skip
-    ctx.after(ANSWER_AFTER_S, settle(request=row.id))
-    ctx.toast(ctx.t(f"Asked {name} for {_money(cents)}", f"已向{name}请求{_money(cents)}"))
-    ctx.move(_at("/").at_root())
-    ctx.move(_at("/requests"))
-
-
-@app.action("requests.settle", writes=["requests", "transactions", "balance_cents"])
-def settle(s: State, ctx: Ctx, request: RequestId) -> None:
-    """The contact pays what the user asked for, unless that was taken back."""
-    row = s.requests.get(request)
-    if row is None or row.state != "open":
-        return
-    s.requests.update(request, state="paid")
-    s.balance_cents += row.amount_cents
-    got = s.transactions.add(
-        Transaction(title=row.name, category="transfer", amount_cents=row.amount_cents,
-                    at_s=ctx.now_s, source=BALANCE, note=row.note, person=row.person)
-    )  # fmt: skip
-    ctx.notify(
-        ctx.t("Money received", "收到转账"),
-        ctx.t(f"{row.name} paid you {_money(row.amount_cents)}",
-              f"{row.name}向你支付了{_money(row.amount_cents)}"),
-        _at(f"/t/{got.id}"),
-    )  # fmt: skip
-
-
-def _open_request(s: State, ctx: Ctx, request: str, *, incoming: bool) -> MoneyRequest:
-    row = s.requests[request]
-    if row.state != "open" or row.incoming != incoming:
-        ctx.refuse(ctx.t("This request is not open", "该请求已处理"))
-    return row
-
-
-@app.action(
-    "requests.approve", tool="Pay what a contact asks for, from the balance.",
-    writes=["requests", "transactions", "balance_cents"],
-    check=lambda before, after, a: after.requests[a.request].state == "paid",
-)  # fmt: skip
-def approve(s: State, ctx: Ctx, request: RequestId) -> None:
-    """Pay what a contact asks for."""
-    row = _open_request(s, ctx, request, incoming=True)
-    _take(s, ctx, row.amount_cents, BALANCE)
-    s.requests.update(request, state="paid")
-    s.transactions.add(
-        Transaction(title=row.name, category="transfer", amount_cents=-row.amount_cents,
-                    at_s=ctx.now_s, source=BALANCE, note=row.note, person=row.person)
-    )  # fmt: skip
-    ctx.toast(ctx.t(f"Paid {row.name}", f"已支付给{row.name}"))
-
-
-@app.action(
-    "requests.decline", tool="Decline what a contact asks for.", writes=["requests"],
-    check=lambda before, after, a: after.requests[a.request].state == "declined",
-)  # fmt: skip
-def decline(s: State, ctx: Ctx, request: RequestId) -> None:
-    """Decline what a contact asks for."""
-    _open_request(s, ctx, request, incoming=True)
-    s.requests.update(request, state="declined")
-    ctx.toast(ctx.t("Request declined", "已拒绝请求"))
-
-
-@app.action(
-    "requests.cancel", tool="Take back a request to a contact.", writes=["requests"],
-    check=lambda before, after, a: after.requests[a.request].state == "cancelled",
-)  # fmt: skip
-def cancel(s: State, ctx: Ctx, request: RequestId) -> None:
-    """Take back what the user asked for."""
-    _open_request(s, ctx, request, incoming=False)
-    s.requests.update(request, state="cancelled")
-    ctx.toast(ctx.t("Request cancelled", "已取消请求"))
-
-
-@app.action(
-    "balance.top_up", tool="Move dollars from a card to the balance.",
-    writes=["transactions", "balance_cents"],
-    check=lambda before, after, a: after.balance_cents
-    == before.balance_cents + parse_cents(a.amount),
-)  # fmt: skip
-def top_up(s: State, ctx: Ctx, card: CardId, amount: Amount) -> None:
-    """Move money from a card to the balance."""
-    cents = _cents(ctx, amount)
-    _check_card(s, ctx, card)
-    if not ctx.of(SystemState).online:
-        ctx.refuse(ctx.t("You are offline", "当前没有网络"))
-    s.balance_cents += cents
-    row = s.transactions.add(
-        Transaction(title=ctx.t("Top-up", "充值"), category="transfer", amount_cents=cents,
-                    at_s=ctx.now_s, source=card)
-    )  # fmt: skip
-    ctx.toast(ctx.t(f"{_money(cents)} added", f"已充值{_money(cents)}"))
-    _done(ctx, row)
-
-
-@app.action(
-    "balance.hide", tool="Hide or show the balance on the first page.", writes=["hide_balance"],
-    check=lambda before, after, a: after.hide_balance == a.on,
-)  # fmt: skip
-def hide(s: State, ctx: Ctx, on: bool) -> None:
-    """Hide or show the balance."""
-    s.hide_balance = on
-
-
-@app.action(
-    "limit.set", tool="Set how many dollars may leave the wallet in a day.",
-    writes=["daily_limit_cents"],
-    check=lambda before, after, a: after.daily_limit_cents == parse_cents(a.amount),
-)  # fmt: skip
-def set_limit(s: State, ctx: Ctx, amount: Amount) -> None:
-    """Set the daily limit."""
-    s.daily_limit_cents = _cents(ctx, amount)
-    ctx.toast(ctx.t("Daily limit changed", "每日限额已修改"))
-
-
-# ---- actions: bills ------------------------------------------------------------------------------
-
-
-@app.action(
-    "bills.add", tool="Add a bill with its amount in dollars and its due day.", writes=["bills"],
-    check=lambda before, after, a: len(after.bills) == len(before.bills) + 1,
-)  # fmt: skip
-def add_bill(
-    s: State, ctx: Ctx, payee: Annotated[str, msgspec.Meta(min_length=1, max_length=40)],
-    amount: Amount, due: Day,
-) -> None:  # fmt: skip
-    """Add a bill."""
-    bill = s.bills.add(Bill(payee=payee.strip(), amount_cents=_cents(ctx, amount), due=due))
-    ctx.move(Back())
-    ctx.move(_at(f"/bills/{bill.id}"))
-
-
-@app.action(
-    "bills.pay", tool="Pay a bill from the balance or a card (source: balance or a card's id).",
-    writes=["bills", "transactions", "balance_cents"],
-    check=lambda before, after, a: after.bills[a.bill].paid,
-)  # fmt: skip
-def pay_bill(s: State, ctx: Ctx, bill: BillId, source: Source = BALANCE) -> None:
-    """Pay a bill."""
-    row = s.bills[bill]
-    if row.paid:
-        ctx.refuse(ctx.t("This bill is paid already", "账单已支付"))
-    _take(s, ctx, row.amount_cents, source)
-    s.bills.update(bill, paid=True)
-    s.transactions.add(
-        Transaction(title=row.payee, category="bills", amount_cents=-row.amount_cents,
-                    at_s=ctx.now_s, source=source)
-    )  # fmt: skip
-    ctx.toast(ctx.t(f"{row.payee} paid", f"已支付{row.payee}"))
-
-
-@app.action(
-    "bills.autopay", tool="Let a bill be paid from the balance on its due day, or not.",
-    writes=["bills"], check=lambda before, after, a: after.bills[a.bill].autopay == a.on,
-)  # fmt: skip
-def set_autopay(s: State, ctx: Ctx, bill: BillId, on: bool) -> None:
-    """Turn automatic payment on or off."""
-    row = s.bills.update(bill, autopay=on)
-    seconds = days_until(row.due, ctx.now_s) * 86_400 - ctx.now_s % 86_400
-    if on and seconds > 0 and not row.paid:
-        ctx.after(seconds, autopay_due(bill=bill))
-
-
-@app.action("bills.due", writes=["bills", "transactions", "balance_cents"])
-def autopay_due(s: State, ctx: Ctx, bill: BillId) -> None:
-    """The due day of a bill has come: pay it where that was asked for and is possible."""
-    row = s.bills.get(bill)
-    if row is None or row.paid or not row.autopay:
-        return
-    try:
-        ctx.call(pay_bill(bill=bill, source=BALANCE))
-    except Refused as refused:
-        text = f"{row.payee}: {refused}"
-        ctx.notify(ctx.t("Bill not paid", "账单未支付"), text, _at(f"/bills/{bill}"))
-
-
-@app.action(
-    "bills.delete", tool="Remove a bill from the list.", writes=["bills"],
-    check=lambda before, after, a: a.bill not in after.bills,
-)  # fmt: skip
-def delete_bill(s: State, ctx: Ctx, bill: BillId) -> None:
-    """Remove a bill."""
-    s.bills.remove(bill)
-    ctx.move(Back())
-
-
-# ---- actions: cards ------------------------------------------------------------------------------
-
-
-@app.action(
-    "cards.add", tool="Add a card by its 16 digits and MM/YY; a code comes by text message.",
-    writes=["cards"], check=lambda before, after, a: len(after.cards) == len(before.cards) + 1,
-)  # fmt: skip
-def add_card(
-    s: State, ctx: Ctx, bank: Annotated[str, msgspec.Meta(min_length=1, max_length=24)],
-    number: Annotated[str, msgspec.Meta(max_length=24)],
-    expires: Annotated[str, msgspec.Meta(max_length=8)],
-) -> None:  # fmt: skip
-    """Add a card that still has to be confirmed."""
-    digits = number.replace(" ", "")
-    if len(digits) != 16 or not digits.isdecimal():
-        ctx.refuse(ctx.t("A card number has 16 digits", "卡号应为16位数字"))
-    if any(c.last4 == digits[-4:] for c in s.cards):
-        ctx.refuse(ctx.t("This card is here already", "该卡已添加"))
-    month, _, year = expires.strip().partition("/")
-    if not (len(expires.strip()) == 5 and month.isdecimal() and year.isdecimal()) or not (
-        1 <= int(month) <= 12
-    ):
-        ctx.refuse(ctx.t("Enter the expiry as MM/YY", "请按MM/YY输入有效期"))
-    if f"20{year}-{month}" < ctx.today()[:7]:
-        ctx.refuse(ctx.t("This card has expired", "该卡已过期"))
-    card = s.cards.add(
-        BankCard(
-            bank=bank.strip(), network="Orbis" if int(digits[0]) % 2 else "Lumo", kind="debit",
-            last4=digits[-4:], expires=expires.strip(), verified=False,
-            tint=CARD_TINTS[len(s.cards) % len(CARD_TINTS)],
-        )
-    )  # fmt: skip
-    _send_code(s, ctx, card)
-    ctx.move(Back())
-    ctx.move(_at(f"/cards/{card.id}"))
-    ctx.move(_at(f"/cards/{card.id}/verify"))
-
-
-def _send_code(s: State, ctx: Ctx, card: BankCard) -> None:
-    sent = card.codes_sent + 1
-    code = code_for(card.last4, sent)
-    s.cards.update(card.id, codes_sent=sent, code=code)
-    text = ctx.t(
-        f"Wallet code {code} confirms your card ending in {card.last4}. Share it with nobody.",
-        f"验证码{code}，用于确认尾号{card.last4}的银行卡。请勿告诉他人。",
+        for p in s.payments.where(lambda p: p.state == "open")
+    ]  # fmt: skip
+    waiting = s.requests.where(lambda r: r.incoming and r.state == "open")
+    if waiting:
+        words = ui.t(f"{len(waiting)} requests wait for you", f"{len(waiting)}个收款请求待处理")
+        body.append(Banner(icon="bell", words=words, do=requests_page()))
+    body.append(
+        Heading(words=("Latest", "最近"), link=("See all", "全部"), do=activity_page().at_root())
     )
-    ctx.after(CODE_AFTER_S, messages.receive(sender=SENDER, text=text))
-
-
-@app.action(
-    "cards.resend", tool="Send a new code for a card that is not confirmed.", writes=["cards"],
-    check=lambda before, after, a: after.cards[a.card].codes_sent
-    == before.cards[a.card].codes_sent + 1,
-)  # fmt: skip
-def resend(s: State, ctx: Ctx, card: CardId) -> None:
-    """Send a new code; the old one is void."""
-    if s.cards[card].verified:
-        ctx.refuse(ctx.t("This card is verified already", "该卡已验证"))
-    _send_code(s, ctx, s.cards[card])
-    ctx.toast(ctx.t("A new code is on its way", "新的验证码已发送"))
-
-
-@app.action(
-    "cards.verify", tool="Confirm a new card with the code from the text message.",
-    writes=["cards"], check=lambda before, after, a: after.cards[a.card].verified,
-)  # fmt: skip
-def verify(
-    s: State, ctx: Ctx, card: CardId, code: Annotated[str, msgspec.Meta(max_length=10)]
-) -> None:
-    """Confirm a card."""
-    row = s.cards[card]
-    if row.verified:
-        ctx.refuse(ctx.t("This card is verified already", "该卡已验证"))
-    if code.strip() != row.code:
-        ctx.refuse(ctx.t("This code is wrong", "验证码错误"))
-    s.cards.update(card, verified=True, code="")
-    ctx.toast(ctx.t("Card verified", "银行卡已验证"))
-    ctx.move(Back())
-
-
-@app.action(
-    "cards.freeze", tool="Freeze or unfreeze a card.", writes=["cards"],
-    check=lambda before, after, a: after.cards[a.card].frozen == a.on,
-)  # fmt: skip
-def freeze(s: State, ctx: Ctx, card: CardId, on: bool) -> None:
-    """Freeze or unfreeze a card."""
-    s.cards.update(card, frozen=on)
-
-
-@app.action(
-    "cards.main", tool="Make a card the one that is offered first.", writes=["main_card"],
-    check=lambda before, after, a: after.main_card == a.card,
-)  # fmt: skip
-def make_main(s: State, ctx: Ctx, card: CardId) -> None:
-    """Make a card the main one."""
-    _check_card(s, ctx, card)
-    s.main_card = card
-
-
-@app.action(
-    "cards.delete", tool="Remove a card that is not the main one.", writes=["cards"],
-    check=lambda before, after, a: a.card not in after.cards,
-)  # fmt: skip
-def delete_card(s: State, ctx: Ctx, card: CardId) -> None:
-    """Remove a card."""
-    if card == s.main_card:
-        ctx.refuse(ctx.t("Choose another main card first", "请先选择其他主卡"))
-    s.cards.remove(card)
-    ctx.toast(ctx.t("Card removed", "银行卡已移除"))
-    ctx.move(Back())
-
-
-# ---- actions: payments of other apps -----------------------------------------------------------
-
-
-@app.action("payments.request", writes=["payments"])
-def request_payment(
-    s: State, ctx: Ctx, merchant: str, amount_cents: int, order: str, app: str, action: str,
-    args: dict[str, Any], path: str,
-) -> None:  # fmt: skip
-    """Keep what another app wants paid; its page `/pay/{payment}` is where the user answers.
-
-    Once paid, `app.action` is called with `args` and `receipt`, the transaction's id.
-    """
-    s.payments.add(
-        Payment(merchant=merchant, amount_cents=amount_cents, order=order, app=app, action=action,
-                args=args, path=path, at_s=ctx.now_s)
+    body += [transaction_row(ui, t) for t in found(s, "", "", "all")[:6]]
+    return Page(
+        title=("Wallet", "钱包"), body=body, large=True, tabs=tabs("home"),
+        actions=(
+            IconButton(icon="bell", label=("Requests", "请求"), do=requests_page()),
+            IconButton(icon="settings", label=("Limits", "限额"), do=limits_page()),
+        ),
     )  # fmt: skip
 
 
-def _open_payment(s: State, ctx: Ctx, payment: str) -> Payment:
-    row = s.payments[payment]
+@app.page("/activity")
+def activity_page(s: State, ui: Ui) -> Page:
+    """All transactions by day, with search and filters."""
+    text = ui.field("text", ("Search transactions", "搜索交易"), kind="search")
+    direction = ui.chips(
+        "direction",
+        (("all", ("All", "全部")), ("in", ("In", "收入")), ("out", ("Out", "支出"))),
+        "all",
+    )
+    category = ui.chips(
+        "category", (("", ("Any kind", "全部类别")), *((c[0], c[1]) for c in CATEGORIES)), ""
+    )
+    rows = found(s, text.value, category.value, direction.value)
+    body: list[Widget] = [text, direction, category]
+    day = ""
+    for row in rows:
+        if ui.day(row.at_s) != day:
+            day = ui.day(row.at_s)
+            body.append(Heading(words=day))
+        body.append(transaction_row(ui, row))
+    if not rows:
+        body.append(Empty(icon="list", words=("No transactions", "没有交易")))
+    return Page(title=("Activity", "明细"), body=body, large=True, tabs=tabs("activity"))
+
+
+@app.page("/t/{transaction}")
+def transaction_page(s: State, ui: Ui, transaction: TransactionId) -> Page:
+    """One transaction."""
+    t = s.transactions[transaction]
+    note = ui.field("note", ("Note", "备注"), t.note)
+    words, icon, _ = next(c[1:] for c in CATEGORIES if c[0] == t.category)
+    facts: tuple[tuple[str, tuple[str, str], str], ...] = (
+        (f"{ui.day(t.at_s)} {ui.clock(t.at_s)}", ("Date", "日期"), "calendar"),
+        (source_words(s, ui, t.source), ("Account", "账户"), "card"),
+        (ui.t(*words), ("Category", "类别"), icon),
+        (t.id.upper(), ("Reference", "流水号"), "receipt"),
+    )
+    rows = tuple(Row(title=v, subtitle=w, lead=Glyph(icon=i)) for v, w, i in facts)
+    chips = tuple(
+        Chip(words=c[1], selected=c[0] == t.category,
+             do=categorise(transaction=t.id, category=c[0]))
+        for c in CATEGORIES
+    )  # fmt: skip
+    sign = "+" if t.amount_cents > 0 else ""
+    color = "#12805c" if t.amount_cents > 0 else ""
+    return Page(
+        title=t.title,
+        body=(
+            Big(words=f"{sign}{ui.money(t.amount_cents)}", caption=t.title, color=color),
+            Card(children=rows),
+            note,
+            Button(words=("Save note", "保存备注"), kind="tonal", enabled=note.value != t.note,
+                   do=write_note(transaction=t.id, note=note.value)),
+            Heading(words=("Change category", "修改类别")),
+            Chips(chips=chips, value=t.category),
+        ),
+    )  # fmt: skip
+
+
+@app.page("/spending")
+def spending_page(s: State, ui: Ui) -> Page:
+    """What was spent in a month, by category."""
+    months = sorted({month_of(t.at_s) for t in s.transactions} | {ui.today()[:7]})[-3:]
+    month = ui.chips("month", [(m, MONTHS[int(m[5:]) - 1]) for m in months], ui.today()[:7])
+    sums = spent(s, month.value)
+    total = sum(sums.values())
+    body: list[Widget] = [month, Big(words=ui.money(total), caption=("Spent", "支出"))]
+    ranked = sorted((c for c in CATEGORIES if c[0] in sums), key=lambda c: -sums[c[0]])
+    body += [
+        SpendBar(
+            icon=icon, tint=tint, words=words, amount=ui.money(sums[name]),
+            share=sums[name] / sums[ranked[0][0]],
+            do=category_page(month=month.value, category=name),
+        )
+        for name, words, icon, tint in ranked
+    ]  # fmt: skip
+    if not ranked:
+        body.append(Empty(icon="coins", words=("Nothing spent this month", "本月还没有支出")))
+    return Page(title=("Spending", "支出"), body=body, large=True, tabs=tabs("spending"))
+
+
+@app.page("/spending/{month}/{category}")
+def category_page(s: State, ui: Ui, month: str, category: str) -> Page:
+    """The payments of one category in one month."""
+    rows = [t for t in found(s, "", category, "out") if month_of(t.at_s) == month]
+    words = next((c[1] for c in CATEGORIES if c[0] == category), (category, category))
+    total = ui.money(-sum(t.amount_cents for t in rows))
+    return Page(title=words, subtitle=total, body=[transaction_row(ui, t) for t in rows])
+
+
+# ---- pages: people -------------------------------------------------------------------------------
+
+
+def _people(ui: Ui, to: Any) -> list[Widget]:
+    text = ui.field("text", ("Search people", "搜索联系人"), kind="search")
+    wanted = text.value.casefold().strip()
+    people = ui.of(contacts.State).people.where(
+        lambda p: wanted in f"{p.name} {p.phone}".casefold()
+    )
+    rows: list[Widget] = [
+        Row(title=p.name, subtitle=p.phone, lead=Avatar(name=p.name), do=to(person=p.id))
+        for p in sorted(people, key=lambda p: p.name)
+    ]
+    return [text, *(rows or [Empty(icon="users", words=("Nobody found", "没有找到联系人"))])]
+
+
+@app.page("/send")
+def send_page(s: State, ui: Ui) -> Page:
+    """Choose whom to send money."""
+    return Page(title=("Send to", "转账给"), body=_people(ui, send_form))
+
+
+@app.page("/send/{person}")
+def send_form(s: State, ui: Ui, person: PersonId) -> Page:
+    """Amount and note of a transfer."""
+    p = ui.of(contacts.State).people[person]
+    amount = ui.field("amount", ("Amount in dollars", "金额（美元）"), kind="number", hint="0.00")
+    note = ui.field("note", ("Note", "备注"))
+    button = Button(
+        words=("Send", "转账"), icon="send", enabled=bool(amount.value),
+        do=send(person=person, amount=amount.value, note=note.value),
+    )  # fmt: skip
+    have = ui.t("Balance ", "余额 ") + (MASKED if s.hide_balance else ui.money(s.balance_cents))
+    head = (
+        Avatar(name=p.name, size_px=72),
+        Text(words=p.name, size_px=20, bold=True, align="center"),
+    )
+    return Page(title=("Send", "转账"), subtitle=have, body=(*head, amount, note, button))
+
+
+@app.page("/request")
+def ask_page(s: State, ui: Ui) -> Page:
+    """Choose whom to ask for money."""
+    return Page(title=("Request from", "向谁收款"), body=_people(ui, ask_form))
+
+
+@app.page("/request/{person}")
+def ask_form(s: State, ui: Ui, person: PersonId) -> Page:
+    """Amount and note of a request."""
+    p = ui.of(contacts.State).people[person]
+    amount = ui.field("amount", ("Amount in dollars", "金额（美元）"), kind="number", hint="0.00")
+    note = ui.field("note", ("What for", "用途"))
+    button = Button(
+        words=("Request", "收款"), icon="download", enabled=bool(amount.value),
+        do=ask(person=person, amount=amount.value, note=note.value),
+    )  # fmt: skip
+    head = (
+        Avatar(name=p.name, size_px=72),
+        Text(words=p.name, size_px=20, bold=True, align="center"),
+    )
+    return Page(title=("Request", "收款"), body=(*head, amount, note, button))
+
+
+@app.page("/requests")
+def requests_page(s: State, ui: Ui) -> Page:
+    """Requests for money, both ways."""
+    body: list[Widget] = []
+    groups: tuple[tuple[bool, tuple[str, str]], ...] = (
+        (True, ("They ask you", "对方向你收款")), (False, ("You asked", "你发起的收款")),
+    )  # fmt: skip
+    for incoming, words in groups:
+        rows = s.requests.where(lambda r, i=incoming: r.incoming == i)  # type: ignore[misc]
+        if rows:
+            body.append(Heading(words=words))
+        for row in sorted(rows, key=lambda r: (r.state != "open", -r.at_s)):
+            body += _request(ui, row)
+    if not body:
+        body.append(Empty(icon="bell", words=("No requests", "没有请求")))
+    return Page(title=("Requests", "收款请求"), body=body)
+
+
+def _request(ui: Ui, row: MoneyRequest) -> list[Widget]:
+    note = row.note or ui.t("No note", "无备注")
+    about = Row(
+        title=f"{row.name} · {ui.money(row.amount_cents)}", lead=Avatar(name=row.name),
+        subtitle=f"{note} · {ui.ago(row.at_s)}", trailing=ui.t(*STATES[row.state]),
+    )  # fmt: skip
     if row.state != "open":
-        ctx.refuse(ctx.t("This payment is not open", "该付款已处理"))
-    return row
+        return [about]
+    buttons: tuple[Widget, ...] = (
+        Button(words=("Decline", "拒绝"), kind="tonal", do=decline(request=row.id), inset_px=8),
+        Button(words=("Pay", "支付"), do=approve(request=row.id), inset_px=8),
+    )
+    if not row.incoming:
+        take_back = cancel(request=row.id)
+        buttons = (
+            Button(words=("Cancel request", "取消请求"), kind="tonal", do=take_back, inset_px=8),
+        )
+    return [Card(children=(about, Line(children=buttons, inset_px=8)))]
 
 
-@app.action(
-    "payments.pay", tool="Pay what another app asks for (source: balance or a card's id).",
-    writes=["payments", "transactions", "balance_cents"],
-    check=lambda before, after, a: after.payments[a.payment].state == "paid",
-)  # fmt: skip
-def pay(s: State, ctx: Ctx, payment: PaymentId, source: Source) -> None:
-    """Pay, tell the app that asked, and go back to it."""
-    row = _open_payment(s, ctx, payment)
-    _take(s, ctx, row.amount_cents, source)
-    s.payments.update(payment, state="paid", source=source)
-    receipt = s.transactions.add(
-        Transaction(title=row.merchant, category="shopping", amount_cents=-row.amount_cents,
-                    at_s=ctx.now_s, source=source, note=row.order)
+@app.page("/topup")
+def top_up_page(s: State, ui: Ui) -> Page:
+    """Move money from a card to the balance."""
+    amount = ui.field("amount", ("Amount in dollars", "金额（美元）"), kind="number", hint="0.00")
+    card = ui.chips(
+        "card", [(c.id, f"{c.bank} {c.last4}") for c in s.cards], s.main_card,
+        label=("From", "来源"),
     )  # fmt: skip
-    ctx.call(Call(app=row.app, action=row.action, args={**row.args, "receipt": receipt.id}))
-    ctx.toast(ctx.t(f"Paid {_money(row.amount_cents)}", f"已支付{_money(row.amount_cents)}"))
-    ctx.move(Back())
-    ctx.move(Go(app=row.app, path=row.path))
-
-
-@app.action(
-    "payments.decline", tool="Decline a payment that another app asks for.", writes=["payments"],
-    check=lambda before, after, a: after.payments[a.payment].state == "declined",
-)  # fmt: skip
-def decline_payment(s: State, ctx: Ctx, payment: PaymentId) -> None:
-    """Decline a payment and go back to the app that asked."""
-    row = _open_payment(s, ctx, payment)
-    s.payments.update(payment, state="declined")
-    ctx.move(Back())
-    ctx.move(Go(app=row.app, path=row.path))
-
-
-@app.action("payments.void", writes=["payments"])
-def void_payment(s: State, ctx: Ctx, order: str) -> None:
-    """Close what is still open for an order that was called off."""
-    for row in s.payments.where(lambda p: p.order == order and p.state == "open"):
-        s.payments.update(row.id, state="void")
-
-
-@app.action("payments.refund", writes=["transactions", "balance_cents"])
-def refund(s: State, ctx: Ctx, merchant: str, amount_cents: int, order: str) -> None:
-    """Give money back to the balance."""
-    s.balance_cents += amount_cents
-    row = s.transactions.add(
-        Transaction(title=merchant, category="shopping", amount_cents=amount_cents,
-                    at_s=ctx.now_s, source=BALANCE, note=ctx.t(f"Refund {order}", f"退款{order}"))
-    )  # fmt: skip
-    ctx.notify(
-        ctx.t("Refund received", "收到退款"), f"{merchant} {_money(amount_cents)}",
-        _at(f"/t/{row.id}"),
-    )  # fmt: skip
-
-
-# ---- actions: transactions ---------------------------------------------------------------------
-
-
-@app.action(
-    "transactions.note", tool="Write a note on a transaction.", writes=["transactions"],
-    check=lambda before, after, a: after.transactions[a.transaction].note == a.note.strip(),
-)  # fmt: skip
-def write_note(s: State, ctx: Ctx, transaction: TransactionId, note: Note) -> None:
-    """Write a note on a transaction."""
-    s.transactions.update(transaction, note=note.strip())
-    ctx.toast(ctx.t("Note saved", "备注已保存"))
-
-
-@app.action(
-    "transactions.categorise", tool="Put a transaction into another category.",
-    writes=["transactions"],
-    check=lambda before, after, a: after.transactions[a.transaction].category == a.category,
-)  # fmt: skip
-def categorise(s: State, ctx: Ctx, transaction: TransactionId, category: Category) -> None:
-    """Put a transaction into another category."""
-    s.transactions.update(transaction, category=category)
-
-
-# ---- queries -------------------------------------------------------------------------------------
-
-
-@app.query(
-    "balance.get", tool="Read the balance, the daily limit and what is left of it, in cents."
-)
-def get_balance(s: State, ctx: Ctx) -> dict[str, int]:
-    """Return the balance and the limit."""
-    left = s.daily_limit_cents - spent_today(s, ctx.now_s)
-    return {
-        "balance_cents": s.balance_cents, "daily_limit_cents": s.daily_limit_cents,
-        "left_today_cents": max(0, left),
-    }  # fmt: skip
-
-
-@app.query(
-    "transactions.search",
-    tool="Find transactions by text, category, direction and month (YYYY-MM), newest first.",
-)
-def search(
-    s: State, ctx: Ctx, text: str = "", category: Category | None = None, direction: str = "all",
-    month: str = "",
-) -> list[Transaction]:  # fmt: skip
-    """Return the transactions that fit."""
-    rows = found(s, text, category or "", direction)
-    return [t for t in rows if month_of(t.at_s).startswith(month)]
-
-
-@app.query("spending.month", tool="Sum what was spent in a month (YYYY-MM) by category, in cents.")
-def spending(s: State, ctx: Ctx, month: str) -> dict[str, int]:
-    """Return cents by category."""
-    return spent(s, month)
-
-
-@app.query("cards.list", tool="List the cards.")
-def list_cards(s: State, ctx: Ctx) -> list[dict[str, Any]]:
-    """Return the cards without their codes."""
-    fields = ("id", "bank", "network", "kind", "last4", "expires", "frozen", "verified")
-    return [{f: getattr(c, f) for f in fields} | {"main": c.id == s.main_card} for c in s.cards]
-
-
-@app.query("bills.list", tool="List the bills, the first due first.")
-def list_bills(s: State, ctx: Ctx) -> list[Bill]:
-    """Return the bills."""
-    return sorted(s.bills, key=lambda b: b.due)
-
-
-@app.query("requests.list", tool="List requests for money, both ways.")
-def list_requests(s: State, ctx: Ctx) -> list[MoneyRequest]:
-    """Return the requests."""
-    return list(s.requests)
-
-
-@app.query("payments.list", tool="List payments that other apps asked for.")
-def list_payments(s: State, ctx: Ctx) -> list[dict[str, Any]]:
-    """Return the payments without what they call back."""
-    fields = ("id", "merchant", "amount_cents", "order", "state", "source")
-    return [{f: getattr(p, f) for f in fields} for p in s.payments]
-
-
-def month_of(at_s: int) -> str:
-    """Return the month of an epoch second, `YYYY-MM`."""
-    return date.fromordinal(date(1970, 1, 1).toordinal() + at_s // 86_400).isoformat()[:7]
-
-
-def days_until(due: str, now_s: int) -> int:
-    """Return the days from now to an ISO date; below zero when it is past."""
-    return date.fromisoformat(due).toordinal() - date(1970, 1, 1).toordinal() - now_s // 86_400
-
-
-def found(s: State, text: str, category: str, direction: str) -> list[Transaction]:
-    """Return the transactions that fit, newest first; empty arguments fit all."""
-    wanted = text.casefold().strip()
-    rows = s.transactions.where(
-        lambda t: (
-            wanted in f"{t.title} {t.note}".casefold()
-            and category in ("", t.category)
-            and (direction == "all" or (direction == "in") == (t.amount_cents > 0))
+    quick = Chips(
+        chips=tuple(
+            Chip(words=f"${n}", do=ui.set(amount=str(n)), selected=amount.value == str(n))
+            for n in (20, 50, 100, 200)
         )
     )
-    return sorted(rows, key=lambda t: (-t.at_s, t.id))
+    button = Button(
+        words=("Top up", "充值"), icon="plus", enabled=bool(amount.value),
+        do=top_up(card=card.value, amount=amount.value),
+    )  # fmt: skip
+    shown = MASKED if s.hide_balance else ui.money(s.balance_cents)
+    return Page(
+        title=("Top up", "充值"),
+        body=(Big(words=shown, caption=("Balance", "余额")), amount, quick, card, button),
+    )
 
 
-def spent(s: State, month: str) -> dict[str, int]:
-    """Return what left the wallet in a month, cents by category."""
-    sums: dict[str, int] = {}
-    for row in s.transactions:
-        if row.amount_cents < 0 and month_of(row.at_s) == month:
-            sums[row.category] = sums.get(row.category, 0) - row.amount_cents
-    return sums
+# ---- flows -------------------------------------------------------------------------------------
+
+NEW_NUMBER = "4929 1180 7745 3186"
+
+app.flow(
+    "send money", tap("Send"), tap(send_form, person="person3"), enter("amount", "24.50"),
+    enter("note", "Lunch"), tap(send),
+)  # fmt: skip
+app.flow(
+    "ask for money and get it", tap("Request"), tap(ask_form, person="person5"),
+    enter("amount", "18"), tap(ask), wait(ANSWER_AFTER_S),
+)  # fmt: skip
+app.flow("take a request back", tap("Requests"), tap(cancel))
+app.flow("answer requests", tap("Requests"), tap(approve), tap(decline))
+app.flow("top up", tap("Top up"), tap("$50"), tap(top_up))
+app.flow("hide the balance", tap("Hide balance"), tap("Show balance"))
+app.flow("a lower limit", tap("Limits"), enter("amount", "250"), tap(set_limit))
+app.flow("pay a bill", tap("Bills"), tap(bill_page, bill="bill1"), tap("Balance"), tap(pay_bill))
+app.flow(
+    "pay a bill automatically", tap("Bills"), tap(bill_page, bill="bill4"), tap(set_autopay),
+    wait(13 * 86_400),
+)  # fmt: skip
+app.flow(
+    "add and remove a bill", tap("Bills"), tap("New bill"), enter("payee", "Tidy Cleaners"),
+    enter("amount", "45"), tap("Due"), tap("20"), tap(add_bill), tap("Remove"), tap(delete_bill),
+)  # fmt: skip
+app.flow(
+    "add and confirm a card", tap("Cards"), tap("Add card"), enter("bank", "Cedar Union"),
+    enter("number", NEW_NUMBER), enter("expires", "08/29"), tap(add_card), wait(CODE_AFTER_S),
+    tap(resend), wait(CODE_AFTER_S), enter("code", code_for(NEW_NUMBER, 2)), tap(verify),
+    tap(make_main),
+)  # fmt: skip
+app.flow(
+    "freeze and remove a card", tap("Cards"), tap(card_page, card="card2"), tap(freeze),
+    tap("Remove"), tap(delete_card),
+)  # fmt: skip
+app.flow(
+    "note and category", tap("Activity"), enter("text", "Fernleaf"), tap("Fernleaf Studio"),
+    enter("note", "February"), tap(write_note), tap(categorise, category="fun"),
+)  # fmt: skip
+app.flow("look at spending", tap("Spending"), tap("February"), tap(category_page))

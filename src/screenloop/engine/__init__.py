@@ -1,0 +1,1 @@
+"""Torch policies: a tiny model that can learn, and an engine that serves any policy token-exactly."""

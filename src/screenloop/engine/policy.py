@@ -1,0 +1,243 @@
+"""A policy: a network with its tokenizer, and everything that turns messages into ids and back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForImageTextToText,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+
+from screenloop.engine.tokenizer import template_hash, tokenizer_hash
+from screenloop.engine.vision import VisionRule
+from screenloop.errors import ConfigError
+from screenloop.types import Struct
+
+PREPROCESSOR_FILE = "preprocessor_config.json"
+_QWEN_VL = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe")
+_VISION_WORDS = ("image", "vision", "video", "audio")
+_STOP_TOKENS = ("<|im_end|>", "<|end|>", "<|eot_id|>", "<|endoftext|>", "<end_of_turn>", "</s>")
+
+
+class PolicyCard(Struct, frozen=True, kw_only=True):
+    """What a record must name so that its ids and log-probs can be read again."""
+
+    name: str
+    architecture: str
+    parameters: int
+    dtype: str
+    tokenizer_hash: str
+    chat_template_hash: str
+    processor_hash: str
+    """Of the rule for pictures; empty for a text model."""
+    stop_token_ids: tuple[int, ...]
+    banned_token_ids: tuple[int, ...]
+    """Never sampled, and minus infinity in every log-prob: pictures' tokens and ids without text."""
+    context_tokens: int
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A network that can be asked, trained and saved."""
+
+    name: str
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    vision: VisionRule | None
+    stop_ids: frozenset[int]
+    banned_ids: tuple[int, ...]
+    context_tokens: int
+
+    @property
+    def vocab(self) -> int:
+        """The width of the logits."""
+        return int(self.model.get_output_embeddings().weight.shape[0])
+
+    @property
+    def device(self) -> torch.device:
+        """Where the network is."""
+        return next(self.model.parameters()).device
+
+    def text_of(self, token_ids: Sequence[int]) -> str:
+        """Return the words of sampled ids, the stop token at their end left out."""
+        ids = list(token_ids)
+        if ids and ids[-1] in self.stop_ids:
+            ids.pop()
+        text = self.tokenizer.decode(ids, skip_special_tokens=False)
+        assert isinstance(text, str)
+        return text
+
+    def card(self) -> PolicyCard:
+        """Describe the policy for records."""
+        rule = b"" if self.vision is None else msgspec.json.encode(self.vision)
+        return PolicyCard(
+            name=self.name,
+            architecture=type(self.model).__name__,
+            parameters=sum(p.numel() for p in self.model.parameters()),
+            dtype=str(next(self.model.parameters()).dtype).removeprefix("torch."),
+            tokenizer_hash=tokenizer_hash(self.tokenizer),
+            chat_template_hash=template_hash(self.tokenizer),
+            processor_hash=hashlib.sha256(rule).hexdigest()[:16] if rule else "",
+            stop_token_ids=tuple(sorted(self.stop_ids)),
+            banned_token_ids=self.banned_ids,
+            context_tokens=self.context_tokens,
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write weights (safetensors), configuration, tokenizer and the rule for pictures."""
+        self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+        if self.vision is not None:
+            told = {
+                "patch_size": self.vision.patch_px,
+                "merge_size": self.vision.merge,
+                "temporal_patch_size": self.vision.frames,
+                "image_mean": list(self.vision.mean),
+                "image_std": list(self.vision.std),
+            }
+            (folder / PREPROCESSOR_FILE).write_bytes(msgspec.json.encode(told))
+
+
+def make_policy(
+    name: str,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    vision: VisionRule | None,
+) -> Policy:
+    """Put a policy together.
+
+    Raises:
+        ConfigError: the tokenizer has no chat template or no token that ends a turn, or the
+            network keeps its past in a form that cannot be cut (linear attention).
+    """
+    config: Any = model.config
+    text_config = config.get_text_config(decoder=True)
+    if not tokenizer.chat_template:
+        raise ConfigError(f"{name}: the tokenizer has no chat template; use a chat model")
+    kinds = set(getattr(text_config, "layer_types", None) or ())
+    if kinds - {"full_attention", "sliding_attention"}:
+        raise ConfigError(
+            f"{name}: layers of the kind {', '.join(sorted(kinds - {'full_attention'}))} keep a "
+            "state that no prefix cache can cut; serve this model with vLLM or SGLang"
+        )
+    stops = _stop_ids(model, tokenizer)
+    if not stops:
+        raise ConfigError(
+            f"{name}: no token ends a turn; the tokenizer needs an eos token or one of "
+            f"{', '.join(_STOP_TOKENS)}"
+        )
+    model.eval()
+    return Policy(
+        name=name,
+        model=model,
+        tokenizer=tokenizer,
+        vision=vision,
+        stop_ids=frozenset(stops),
+        banned_ids=tuple(sorted(_banned_ids(model, tokenizer) - stops)),
+        context_tokens=int(getattr(text_config, "max_position_embeddings", 4096)),
+    )
+
+
+def load_policy(folder: Path, *, device: str = "cpu", dtype: str = "float32") -> Policy:
+    """Load a policy from a folder in the Hugging Face layout; nothing is downloaded.
+
+    Text models of any architecture with ordinary or sliding attention; image-text models of the
+    Qwen2-VL, Qwen2.5-VL and Qwen3-VL families.
+
+    Raises:
+        ConfigError: the folder holds no such model; says what is missing.
+    """
+    if not (folder / "config.json").is_file():
+        raise ConfigError(f"{folder} holds no model: it has no config.json")
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        kind = config.model_type
+        sees = kind in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+        if sees and kind not in _QWEN_VL:
+            raise ConfigError(
+                f"{folder}: pictures of {kind!r} models are not supported here. Valid: "
+                f"{', '.join(_QWEN_VL)}, or any text model"
+            )
+        family = AutoModelForImageTextToText if sees else AutoModelForCausalLM
+        model = family.from_pretrained(
+            folder, local_files_only=True, dtype=getattr(torch, dtype)
+        ).to(device)
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(f"{folder} holds no model that can be loaded: {error}") from error
+    vision = vision_rule(config, folder) if sees else None
+    return make_policy(folder.name, model, tokenizer, vision)
+
+
+def vision_rule(config: Any, folder: Path) -> VisionRule:
+    """Read the rule for pictures from a Qwen-VL model's two configuration files.
+
+    Raises:
+        ConfigError: the preprocessor file is missing or no JSON.
+    """
+    path = folder / PREPROCESSOR_FILE
+    try:
+        told = msgspec.json.decode(path.read_bytes())
+        return VisionRule(
+            patch_px=told["patch_size"],
+            merge=told["merge_size"],
+            frames=told["temporal_patch_size"],
+            mean=tuple(told["image_mean"]),
+            std=tuple(told["image_std"]),
+            image_id=config.image_token_id,
+        )
+    except (OSError, msgspec.DecodeError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path} does not say how pictures are cut up: {error!r}") from error
+
+
+def _stop_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> set[int]:
+    vocab = tokenizer.get_vocab()
+    stops = {vocab[token] for token in _STOP_TOKENS if token in vocab}
+    if tokenizer.eos_token_id is not None:
+        stops.add(int(tokenizer.eos_token_id))
+    generation: Any = getattr(model, "generation_config", None)
+    told = getattr(generation, "eos_token_id", None)
+    if told is not None:
+        stops.update([told] if isinstance(told, int) else told)
+    return stops
+
+
+def _banned_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> set[int]:
+    """Return what may never be sampled.
+
+    A sampled picture token breaks the next forward pass, which looks for the picture behind it;
+    an id beyond the tokenizer has no text.
+    """
+    config: Any = model.config
+    banned = {
+        value
+        for name, value in config.to_dict().items()
+        if name.endswith("token_id")
+        and isinstance(value, int)
+        and any(word in name for word in _VISION_WORDS)
+    }
+    banned |= {
+        number
+        for token, number in tokenizer.get_added_vocab().items()
+        if token.startswith("<") and any(word in token for word in _VISION_WORDS)
+    }
+    if tokenizer.pad_token_id is not None:
+        banned.add(int(tokenizer.pad_token_id))
+    width = int(model.get_output_embeddings().weight.shape[0])
+    known = {int(i) for i in tokenizer.get_vocab().values()}
+    banned |= {i for i in range(width) if i not in known}
+    return {i for i in banned if i < width}

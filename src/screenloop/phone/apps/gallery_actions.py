@@ -1,0 +1,333 @@
+"""What the gallery keeps, what can be done with it, and look-ups."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from screenloop.phone.app import App
+from screenloop.phone.apps.gallery_seed import (
+    CAMERA,
+    OWN_ALBUMS,
+    Album,
+    AlbumId,
+    File,
+    Folder,
+    FolderId,
+    Name,
+    Photo,
+    seed_albums,
+    seed_files,
+    seed_folders,
+    seed_photos,
+)
+from screenloop.phone.ctx import Ctx
+from screenloop.phone.do import Back, Go
+from screenloop.phone.imagery import SCENE_KINDS
+from screenloop.phone.state import AppState, Refers, Table
+
+PhotoId = Annotated[str, Refers("gallery.photos")]
+FileId = Annotated[str, Refers("gallery.files")]
+
+
+class State(AppState):
+    """The roll, its albums, and the documents."""
+
+    photos = Table(Photo, prefix="photo", seed=seed_photos)
+    albums = Table(Album, prefix="album", seed=seed_albums)
+    folders = Table(Folder, prefix="folder", seed=seed_folders)
+    files = Table(File, prefix="file", seed=seed_files)
+
+
+app = App("gallery", State, title=("Gallery", "相册"), icon="image", tint="#be185d")
+
+
+def at(path: str) -> Go:
+    """Return the move to a page by its path."""
+    return Go(app="gallery", path=path)
+
+
+# ---- actions on photos -----------------------------------------------------------------------
+
+
+@app.action(
+    "photos.favourite", tool="Mark a photo as favourite, or not.", writes=["photos"],
+    check=lambda before, after, a: after.photos[a.photo].favourite == a.on,
+)  # fmt: skip
+def favourite(s: State, ctx: Ctx, photo: PhotoId, on: bool) -> None:
+    """Mark a photo as favourite, or not."""
+    s.photos.update(photo, favourite=on)
+
+
+@app.action(
+    "photos.edit", tool="Change a photo's title and place.", writes=["photos"],
+    check=lambda before, after, a: after.photos[a.photo].title == a.title.strip(),
+)  # fmt: skip
+def edit(s: State, ctx: Ctx, photo: PhotoId, title: Name, place: str) -> None:
+    """Change a photo's title and place."""
+    if not title.strip():
+        ctx.refuse(ctx.t("A photo needs a title", "照片需要标题"))
+    s.photos.update(photo, title=title.strip(), place=place.strip())
+    ctx.toast(ctx.t("Details saved", "详情已保存"))
+    ctx.move(Back())
+
+
+@app.action(
+    "photos.move", tool="Move a photo to another album.", writes=["photos"],
+    check=lambda before, after, a: after.photos[a.photo].album == a.album,
+)  # fmt: skip
+def move(s: State, ctx: Ctx, photo: PhotoId, album: AlbumId) -> None:
+    """Move a photo to another album."""
+    name = s.albums[album].name
+    s.photos.update(photo, album=album)
+    ctx.toast(ctx.t(f"Moved to {name}", f"已移到{name}"))
+    ctx.move(Back())
+
+
+@app.action(
+    "photos.copy", tool="Duplicate a photo.", writes=["photos"],
+    check=lambda before, after, a: len(after.photos) == len(before.photos) + 1,
+)  # fmt: skip
+def copy(s: State, ctx: Ctx, photo: PhotoId) -> None:
+    """Duplicate a photo, next to itself in time."""
+    old = s.photos[photo]
+    s.photos.add(msgspec.structs.replace(old, title=f"{old.title} copy"[:40], favourite=False))
+    ctx.toast(ctx.t("Copy saved", "已保存副本"))
+
+
+@app.action(
+    "photos.trash", tool="Move a photo to the trash.", writes=["photos"],
+    check=lambda before, after, a: after.photos[a.photo].trashed,
+)  # fmt: skip
+def trash(s: State, ctx: Ctx, photo: PhotoId) -> None:
+    """Move a photo to the trash."""
+    s.photos.update(photo, trashed=True, favourite=False)
+    ctx.toast(ctx.t("Moved to trash", "已移到回收站"))
+    ctx.move(Back())
+
+
+@app.action(
+    "photos.restore", tool="Bring a photo back from the trash.", writes=["photos"],
+    check=lambda before, after, a: not after.photos[a.photo].trashed,
+)  # fmt: skip
+def restore(s: State, ctx: Ctx, photo: PhotoId) -> None:
+    """Bring a photo back from the trash."""
+    s.photos.update(photo, trashed=False)
+    ctx.toast(ctx.t("Photo restored", "照片已恢复"))
+    ctx.move(Back())
+
+
+@app.action(
+    "photos.delete", tool="Delete a photo of the trash for good.", writes=["photos"],
+    check=lambda before, after, a: a.photo not in after.photos,
+)  # fmt: skip
+def delete(s: State, ctx: Ctx, photo: PhotoId) -> None:
+    """Delete a photo of the trash for good."""
+    if not s.photos[photo].trashed:
+        ctx.refuse(ctx.t("Move the photo to the trash first", "请先将照片移到回收站"))
+    s.photos.remove(photo)
+    ctx.toast(ctx.t("Photo deleted", "照片已删除"))
+    ctx.move(Back())
+
+
+@app.action(
+    "trash.empty", tool="Delete all photos of the trash for good.", writes=["photos"],
+    check=lambda before, after, a: not after.photos.where(lambda p: p.trashed),
+)  # fmt: skip
+def empty_trash(s: State, ctx: Ctx) -> None:
+    """Delete all photos of the trash for good."""
+    for photo in s.photos.where(lambda p: p.trashed):
+        s.photos.remove(photo.id)
+    ctx.toast(ctx.t("Trash emptied", "回收站已清空"))
+
+
+@app.action(
+    "photos.take", tool="Take a photo with the back or the front camera.", writes=["photos"],
+    check=lambda before, after, a: len(after.photos) == len(before.photos) + 1,
+)  # fmt: skip
+def take(s: State, ctx: Ctx, camera: Literal["back", "front"]) -> None:
+    """Take the picture that the viewfinder shows."""
+    kind, seed = scene(s, camera)
+    number = 1 + len(s.photos.where(lambda p: p.title.startswith("IMG_")))
+    s.photos.add(
+        Photo(title=f"IMG_{number:04d}", kind=kind, seed=seed, album=CAMERA, taken_at=ctx.now_s)
+    )
+    ctx.toast(ctx.t("Photo saved", "照片已保存"))
+
+
+def scene(s: State, camera: str) -> tuple[str, int]:
+    """Return what is in front of a camera; it changes with each photo taken."""
+    number = len(s.photos)
+    kinds = [k for k in SCENE_KINDS if k not in ("portrait", "document")]
+    return ("portrait" if camera == "front" else kinds[number % len(kinds)]), 1000 + number
+
+
+@app.query("photos.search", tool="Find photos by part of a title, place or album, newest first.")
+def search(
+    s: State, ctx: Ctx, text: str = "", favourites_only: bool = False, in_trash: bool = False
+) -> list[Photo]:
+    """Return the photos that hold the text."""
+    rows = found(s, text, trashed=in_trash)
+    return [p for p in rows if p.favourite or not favourites_only]
+
+
+@app.query("photos.get", tool="Read one photo's details.")
+def get(s: State, ctx: Ctx, photo: PhotoId) -> Photo:
+    """Return one photo."""
+    return s.photos[photo]
+
+
+# ---- actions on albums, folders and files ------------------------------------------------------
+
+
+@app.action(
+    "albums.add", tool="Make a new, empty album.", writes=["albums"],
+    check=lambda before, after, a: len(after.albums) == len(before.albums) + 1,
+)  # fmt: skip
+def add_album(s: State, ctx: Ctx, name: Name) -> None:
+    """Make a new, empty album."""
+    _check_name(ctx, name, [a.name for a in s.albums])
+    album = s.albums.add(Album(name=name.strip()))
+    ctx.move(Back())
+    ctx.move(at(f"/album/{album.id}"))
+
+
+@app.action(
+    "albums.rename", tool="Give one of the user's albums another name.", writes=["albums"],
+    check=lambda before, after, a: after.albums[a.album].name == a.name.strip(),
+)  # fmt: skip
+def rename_album(s: State, ctx: Ctx, album: AlbumId, name: Name) -> None:
+    """Give an album another name."""
+    _check_own(ctx, album)
+    _check_name(ctx, name, [a.name for a in s.albums if a.id != album])
+    s.albums.update(album, name=name.strip())
+    ctx.move(Back())
+
+
+@app.action(
+    "albums.delete", tool="Delete an album of the user's; its photos move to Camera.",
+    writes=["albums", "photos"], check=lambda before, after, a: a.album not in after.albums,
+)  # fmt: skip
+def delete_album(s: State, ctx: Ctx, album: AlbumId) -> None:
+    """Delete an album; its photos move to Camera."""
+    _check_own(ctx, album)
+    s.albums.remove(album)
+    for photo in s.photos.where(lambda p: p.album == album):
+        s.photos.update(photo.id, album=CAMERA)
+    ctx.toast(ctx.t("Album deleted", "相册已删除"))
+    ctx.move(Back())
+
+
+@app.query("albums.list", tool="List the albums.")
+def list_albums(s: State, ctx: Ctx) -> list[Album]:
+    """Return all albums."""
+    return list(s.albums)
+
+
+@app.action(
+    "folders.add", tool="Make a new folder for files.", writes=["folders"],
+    check=lambda before, after, a: len(after.folders) == len(before.folders) + 1,
+)  # fmt: skip
+def add_folder(s: State, ctx: Ctx, name: Name) -> None:
+    """Make a new folder."""
+    _check_name(ctx, name, [f.name for f in s.folders])
+    folder = s.folders.add(Folder(name=name.strip()))
+    ctx.move(Back())
+    ctx.move(at(f"/folder/{folder.id}"))
+
+
+@app.action(
+    "folders.rename", tool="Give a folder another name.", writes=["folders"],
+    check=lambda before, after, a: after.folders[a.folder].name == a.name.strip(),
+)  # fmt: skip
+def rename_folder(s: State, ctx: Ctx, folder: FolderId, name: Name) -> None:
+    """Give a folder another name."""
+    _check_name(ctx, name, [f.name for f in s.folders if f.id != folder])
+    s.folders.update(folder, name=name.strip())
+    ctx.move(Back())
+
+
+@app.action(
+    "folders.delete", tool="Delete an empty folder.", writes=["folders"],
+    check=lambda before, after, a: a.folder not in after.folders,
+)  # fmt: skip
+def delete_folder(s: State, ctx: Ctx, folder: FolderId) -> None:
+    """Delete an empty folder."""
+    if s.files.where(lambda f: f.folder == folder):
+        ctx.refuse(ctx.t("The folder is not empty", "文件夹不为空"))
+    s.folders.remove(folder)
+    ctx.move(Back())
+
+
+@app.action(
+    "files.rename", tool="Give a file another name.", writes=["files"],
+    check=lambda before, after, a: after.files[a.file].name == a.name.strip(),
+)  # fmt: skip
+def rename_file(s: State, ctx: Ctx, file: FileId, name: Name) -> None:
+    """Give a file another name."""
+    folder = s.files[file].folder
+    _check_name(ctx, name, [f.name for f in s.files if f.folder == folder and f.id != file])
+    s.files.update(file, name=name.strip(), modified_at=ctx.now_s)
+    ctx.move(Back())
+
+
+@app.action(
+    "files.move", tool="Move a file to another folder.", writes=["files"],
+    check=lambda before, after, a: after.files[a.file].folder == a.folder,
+)  # fmt: skip
+def move_file(s: State, ctx: Ctx, file: FileId, folder: FolderId) -> None:
+    """Move a file to another folder."""
+    name = s.folders[folder].name
+    s.files.update(file, folder=folder)
+    ctx.toast(ctx.t(f"Moved to {name}", f"已移到{name}"))
+    ctx.move(Back())
+
+
+@app.action(
+    "files.delete", tool="Delete a file.", writes=["files"],
+    check=lambda before, after, a: a.file not in after.files,
+)  # fmt: skip
+def delete_file(s: State, ctx: Ctx, file: FileId) -> None:
+    """Delete a file."""
+    s.files.remove(file)
+    ctx.toast(ctx.t("File deleted", "文件已删除"))
+    ctx.move(Back())
+
+
+@app.query("files.search", tool="Find files by part of a name; tells their folder.")
+def search_files(s: State, ctx: Ctx, text: str = "") -> list[File]:
+    """Return the files whose name holds the text."""
+    wanted = text.casefold().strip()
+    return sorted(s.files.where(lambda f: wanted in f.name.casefold()), key=lambda f: f.name)
+
+
+@app.query("folders.list", tool="List the folders.")
+def list_folders(s: State, ctx: Ctx) -> list[Folder]:
+    """Return all folders."""
+    return list(s.folders)
+
+
+def _check_name(ctx: Ctx, name: str, taken: list[str]) -> None:
+    if not name.strip():
+        ctx.refuse(ctx.t("Enter a name", "请输入名称"))
+    if name.strip().casefold() in (n.casefold() for n in taken):
+        ctx.refuse(ctx.t(f"{name.strip()} exists already", f"{name.strip()}已存在"))
+
+
+def _check_own(ctx: Ctx, album: str) -> None:
+    if album in OWN_ALBUMS:
+        ctx.refuse(ctx.t("This album belongs to the phone", "这是系统相册"))
+
+
+def found(s: State, text: str, *, trashed: bool = False) -> list[Photo]:
+    """Return the photos that hold the text, newest first."""
+    wanted = text.casefold().strip()
+    names = {a.id: a.name for a in s.albums}
+    photos = s.photos.where(
+        lambda p: (
+            p.trashed == trashed
+            and wanted in f"{p.title} {p.place} {names.get(p.album, '')}".casefold()
+        )
+    )
+    return sorted(photos, key=lambda p: (-p.taken_at, p.id))

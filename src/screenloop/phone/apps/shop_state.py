@@ -1,0 +1,214 @@
+"""What the shop keeps, the rules of its cart, and look-ups."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from screenloop.phone.app import App
+from screenloop.phone.apps.shop_seed import (
+    Address,
+    Category,
+    Line,
+    Opinion,
+    Order,
+    OrderState,
+    Product,
+    ProductId,
+    Review,
+    Speed,
+    Totals,
+    Wish,
+    seed_addresses,
+    seed_cart,
+    seed_opinions,
+    seed_orders,
+    seed_products,
+    seed_wishes,
+    totals,
+)
+from screenloop.phone.ctx import Ctx
+from screenloop.phone.do import Go
+from screenloop.phone.state import AppState, Catalog, Refers, Table
+from screenloop.phone.system import SystemState
+
+LineId = Annotated[str, Refers("shop.cart")]
+OrderId = Annotated[str, Refers("shop.orders")]
+AddressId = Annotated[str, Refers("shop.addresses")]
+Quantity = Annotated[int, msgspec.Meta(ge=1, le=20)]
+StarCount = Annotated[int, msgspec.Meta(ge=1, le=5)]
+Sort = Literal["featured", "price_up", "price_down", "rating"]
+CancelReason = Literal["Changed my mind", "Found it cheaper", "Ordered by mistake"]
+ReturnReason = Literal["Does not fit", "Damaged", "Not as described", "No longer needed"]
+SHIPPED_AFTER_S: dict[Speed, int] = {"express": 60, "standard": 600}
+DELIVERED_AFTER_S: dict[Speed, int] = {"express": 1800, "standard": 86_400}
+MERCHANT = "Nimbus"
+
+
+class State(AppState):
+    """The catalogue, the cart, and what was ordered."""
+
+    products = Catalog(Product, prefix="product", seed=seed_products)
+    opinions = Catalog(Opinion, prefix="opinion", seed=seed_opinions)
+    cart = Table(Line, prefix="line", seed=seed_cart)
+    orders = Table(Order, prefix="order", seed=seed_orders)
+    addresses = Table(Address, prefix="address", seed=seed_addresses)
+    wishes = Table(Wish, prefix="wish", seed=seed_wishes)
+    reviews = Table(Review, prefix="review")
+    coupon: str = ""
+    default_address: str = "address1"
+    order_updates: bool = True
+
+
+app = App("shop", State, title=("Nimbus", "云上商店"), icon="bag", tint="#d9480f")
+
+
+# ---- rules -----------------------------------------------------------------------------------
+
+
+def at(path: str) -> Go:
+    """Return the move to a page by its path."""
+    return Go(app="shop", path=path)
+
+
+def online(ctx: Ctx) -> None:
+    """Refuse where the phone has no network."""
+    if not ctx.of(SystemState).online:
+        ctx.refuse(ctx.t("You are offline", "当前没有网络"))
+
+
+def items_cents(s: State) -> int:
+    """Return what the cart's lines cost."""
+    return sum(s.products[line.product].price_cents * line.quantity for line in s.cart)
+
+
+def totals_of(s: State, speed: Speed) -> Totals:
+    """Return what the cart costs with delivery and the coupon."""
+    return totals(items_cents(s), speed, s.coupon)
+
+
+def found(
+    s: State, text: str = "", category: str = "", sort: Sort = "featured", *,
+    max_cents: int = 0, on_sale: bool = False, in_stock: bool = False,
+) -> list[Product]:  # fmt: skip
+    """Return the products that fit, in order; empty arguments fit all."""
+    words = text.casefold().split()
+    rows = s.products.where(
+        lambda p: (
+            category in ("", p.category)
+            and all(w in f"{p.name} {p.brand} {p.kind} {p.category}".casefold() for w in words)
+            and (not max_cents or p.price_cents <= max_cents)
+            and (not on_sale or p.was_cents > 0)
+            and (not in_stock or p.stock > 0)
+        )
+    )
+    if sort == "price_up":
+        rows.sort(key=lambda p: p.price_cents)
+    elif sort == "price_down":
+        rows.sort(key=lambda p: -p.price_cents)
+    elif sort == "rating":
+        rows.sort(key=lambda p: (-p.rating, -p.ratings))
+    return rows
+
+
+def put_in_cart(s: State, ctx: Ctx, product: str, colour: str, quantity: int) -> None:
+    """Add to the line of the same product and colour, or make one."""
+    row = s.products[product]
+    if colour not in (row.colours or ("",)):
+        offered = ", ".join(row.colours) or ctx.t("one colour only", "仅一种颜色")
+        ctx.refuse(ctx.t(f"{row.name} is offered in: {offered}", f"{row.name}可选颜色：{offered}"))
+    same = s.cart.first(lambda x: x.product == product and x.colour == colour)
+    wanted = quantity + (same.quantity if same else 0)
+    in_stock(ctx, row, wanted)
+    if same is not None:
+        s.cart.update(same.id, quantity=wanted)
+    else:
+        s.cart.add(Line(product=product, colour=colour, quantity=quantity))
+
+
+def in_stock(ctx: Ctx, product: Product, quantity: int) -> None:
+    """Refuse more than there is."""
+    if product.stock == 0:
+        ctx.refuse(ctx.t(f"{product.name} is out of stock", f"{product.name}已售罄"))
+    if quantity > product.stock:
+        ctx.refuse(
+            ctx.t(f"Only {product.stock} of {product.name} left",
+                  f"{product.name}仅剩{product.stock}件")
+        )  # fmt: skip
+
+
+def in_cart(s: State, product: str, colour: str) -> int:
+    """Return how many of a product in a colour are in the cart."""
+    return sum(x.quantity for x in s.cart if x.product == product and x.colour == colour)
+
+
+# ---- queries -------------------------------------------------------------------------------------
+
+
+@app.query(
+    "products.search",
+    tool="Find products by words, category and price; sorts by price or rating.",
+)
+def search(
+    s: State, ctx: Ctx, text: str = "", category: Category | None = None, sort: Sort = "featured",
+    max_price_cents: int = 0, on_sale: bool = False, in_stock: bool = False, limit: int = 20,
+) -> list[dict[str, object]]:  # fmt: skip
+    """Return the products that fit, shortened."""
+    rows = found(s, text, category or "", sort, max_cents=max_price_cents, on_sale=on_sale,
+                 in_stock=in_stock)  # fmt: skip
+    fields = ("id", "name", "brand", "category", "price_cents", "was_cents", "rating", "stock")
+    return [{f: getattr(p, f) for f in fields} for p in rows[: max(0, limit)]]
+
+
+@app.query("products.get", tool="Read one product with its colours.")
+def get(s: State, ctx: Ctx, product: ProductId) -> Product:
+    """Return one product."""
+    return s.products[product]
+
+
+@app.query("products.reviews", tool="Read the reviews of a product.")
+def opinions(s: State, ctx: Ctx, product: ProductId) -> list[Opinion]:
+    """Return what other buyers wrote."""
+    return s.opinions.where(lambda o: o.product == product)
+
+
+@app.query("cart.get", tool="Read the cart and what it costs with each delivery speed, in cents.")
+def get_cart(s: State, ctx: Ctx) -> dict[str, object]:
+    """Return the cart."""
+    lines = [
+        {"id": x.id, "product": x.product, "name": s.products[x.product].name, "colour": x.colour,
+         "quantity": x.quantity, "price_cents": s.products[x.product].price_cents}
+        for x in s.cart
+    ]  # fmt: skip
+    return {
+        "lines": lines, "coupon": s.coupon, "standard_cents": totals_of(s, "standard").total,
+        "express_cents": totals_of(s, "express").total,
+    }  # fmt: skip
+
+
+@app.query("orders.list", tool="List the orders, the latest first.")
+def list_orders(s: State, ctx: Ctx, state: OrderState | None = None) -> list[Order]:
+    """Return the orders."""
+    rows = s.orders.where(lambda o: state in (None, o.state))
+    return sorted(rows, key=lambda o: -o.placed_at)
+
+
+@app.query("orders.get", tool="Read one order.")
+def get_order(s: State, ctx: Ctx, order: OrderId) -> Order:
+    """Return one order."""
+    return s.orders[order]
+
+
+@app.query("addresses.list", tool="List the delivery addresses.")
+def list_addresses(s: State, ctx: Ctx) -> list[dict[str, object]]:
+    """Return the addresses and which is the default."""
+    return [
+        {**msgspec.structs.asdict(a), "default": a.id == s.default_address} for a in s.addresses
+    ]
+
+
+@app.query("wishes.list", tool="List the products on the wish list.")
+def list_wishes(s: State, ctx: Ctx) -> list[dict[str, object]]:
+    """Return the wishes."""
+    return [{"product": w.product, "name": s.products[w.product].name} for w in s.wishes]
