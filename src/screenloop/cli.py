@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-from cyclopts import App, CycloptsError, Parameter, UnknownOptionError
+from cyclopts import App, CycloptsError, Parameter, UnknownCommandError, UnknownOptionError
 from msgspec.structs import replace
 from rich.console import Console
 from rich.markup import escape
@@ -26,6 +26,7 @@ from screenloop.config import Window
 from screenloop.errors import ConfigError, ScreenloopError
 from screenloop.messages import Sampling
 from screenloop.models.usage import parse_price
+from screenloop.registry import unknown
 from screenloop.report.compare import compare as compare_runs
 from screenloop.report.html import Replays, write_report
 from screenloop.report.replay import write_replay
@@ -54,6 +55,7 @@ app.command(apps)
 app.command(bench)
 
 Json = Annotated[bool, Parameter(help="Print one JSON object on stdout.", negative="")]
+Switch = Annotated[bool, Parameter(negative="")]
 out_console = Console()
 error_console = Console(stderr=True)
 
@@ -212,7 +214,7 @@ def evaluate(flags: Flags, *, json: Json = False) -> None:
 
 
 @app.command
-def collect(flags: Flags, *, only_success: bool = False, json: Json = False) -> None:
+def collect(flags: Flags, *, only_success: Switch = False, json: Json = False) -> None:
     """Play episodes and keep them as one Parquet file, a row a step.
 
     Parameters
@@ -253,7 +255,7 @@ def report(run: Path, *, replays: Replays = "all", json: Json = False) -> None:
 
 
 @app.command
-def compare(run_a: Path, run_b: Path, *, force: bool = False, json: Json = False) -> None:
+def compare(run_a: Path, run_b: Path, *, force: Switch = False, json: Json = False) -> None:
     """Compare two runs, paired by task and repeat.
 
     Parameters
@@ -420,10 +422,14 @@ def demo() -> None:
 # ---- one place for failures ----------------------------------------------------------------
 
 
-def main() -> None:
-    """Run the command line; every failure is one line on stderr and an exit status."""
+def main(words: Sequence[str] | None = None) -> None:
+    """Run the command line; every failure is one line on stderr and an exit status.
+
+    Args:
+        words: what was typed after `screenloop`; `None` takes it from the process.
+    """
     try:
-        app(exit_on_error=False, print_error=False)
+        app(sys.argv[1:] if words is None else words, exit_on_error=False, print_error=False)
     except CycloptsError as error:
         _fail(usage_sentence(error), 2)
     except ConfigError as error:
@@ -438,12 +444,15 @@ def main() -> None:
 
 
 def usage_sentence(error: CycloptsError) -> str:
-    """Return a usage error as one line; an unknown flag names the valid ones."""
+    """Return a usage error as one line; an unknown command or flag names the valid ones."""
+    if isinstance(error, UnknownCommandError) and error.app and error.unused_tokens:
+        names = [name for name in error.app if not name.startswith("-")]
+        return str(unknown("command", error.unused_tokens[0], names))
     words = " ".join(str(error).split())
     collection = getattr(error, "argument_collection", None)
     if isinstance(error, UnknownOptionError) and collection is not None:
-        names = sorted({n for a in collection for n in a.names if n.startswith("--")})
-        words += f" Valid: {', '.join(names)}."
+        flags = sorted({n for a in collection for n in a.names if n.startswith("--")})
+        words += f" Valid: {', '.join(flags)}." if flags else " It takes no flags."
     return words
 
 

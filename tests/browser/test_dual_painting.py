@@ -26,12 +26,12 @@ SWITCHES: dict[str, dict[str, Any]] = {
     "chinese, dark": {"language": "zh", "dark": True},
 }
 
-Kind = tuple[str, bool, bool]
-"""Route, whether the keyboard is up, whether a dialog is open."""
+Kind = tuple[str, str]
+"""Route, or app where the keyboard is up; and `dialog` where one is open."""
 
 
 def walked() -> Iterator[Device]:
-    """Yield a phone in each state of each flow, and one touch away from each."""
+    """Yield a phone in each state of each flow, and after each kind of touch of each page."""
     tried: set[tuple[str, str]] = set()
     home = new_device()
     yield from around(home, tried)
@@ -48,7 +48,7 @@ def walked() -> Iterator[Device]:
 
 
 def around(device: Device, tried: set[tuple[str, str]]) -> Iterator[Device]:
-    """Yield the phone itself, then after each kind of touch that was not tried on this route."""
+    """Yield the phone itself, then around each touch that was not tried on such a page."""
     yield device
     route = device.screen.route
     for node in device.screen.nodes:
@@ -60,7 +60,7 @@ def around(device: Device, tried: set[tuple[str, str]]) -> Iterator[Device]:
             fork.begin()
             fork.perform(do)
             fork.end()
-            yield fork
+            yield from around(fork, tried)
 
 
 def screens(switches: dict[str, Any]) -> dict[Kind, Screen]:
@@ -72,7 +72,8 @@ def screens(switches: dict[str, Any]) -> dict[Kind, Screen]:
     found: dict[Kind, Screen] = {}
     for device in walked():
         dialog = any(node.role == "dialog" and node.do is not None for node in device.screen.nodes)
-        kind = (device.screen.route, bool(device.doc.focus), dialog)
+        keyboard = f"{device.doc.front} with keyboard" if device.doc.focus else ""
+        kind = (keyboard or device.screen.route, "dialog" if dialog else "")
         if kind not in found:
             found[kind] = Device(device.apps, patched(device.doc, patches)).painted()
     return found

@@ -104,7 +104,7 @@ async def use_spinner(person: Person) -> None:
     wanted = re.findall(r"-?\d+", person.goal)[0]
     box = (await person.nodes("spinbutton"))[0].box
     assert box is not None
-    x = (box[0] + box[2] - 14) / SIZE_PX[0]
+    x = (box[0] + box[2] + 6) / SIZE_PX[0]
     y = (box[1] + box[3] * (0.75 if wanted.startswith("-") else 0.25)) / SIZE_PX[1]
     for _ in range(abs(int(wanted))):
         await person.do(Tap(at=(x, y)))
@@ -144,7 +144,7 @@ async def terminal(person: Person) -> None:
     await person.do(Type(text="ls", submit=True))
     lines = [n.name for n in await person.nodes("StaticText")]
     listed = lines[lines.index("ls") + 1].split()
-    ending = re.findall(r"extension (\.\w+)", person.goal)
+    ending = re.findall(r"extension (\.\S+)", person.goal)
     file = next(f for f in listed if (f.endswith(ending[0]) if ending else "." not in f))
     await person.do(Type(text=f"rm {file}", submit=True))
 

@@ -1,1 +1,1 @@
-"""Torch policies: a tiny model that can learn, and an engine that serves any policy token-exactly."""
+"""Torch policies: tiny models that can learn, and a token-exact engine for any model."""

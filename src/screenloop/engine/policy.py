@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from transformers import (
 )
 from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
 
+from screenloop.config import stable_hash
 from screenloop.engine.tokenizer import template_hash, tokenizer_hash
 from screenloop.engine.vision import VisionRule
 from screenloop.errors import ConfigError
@@ -44,7 +44,7 @@ class PolicyCard(Struct, frozen=True, kw_only=True):
     """Of the rule for pictures; empty for a text model."""
     stop_token_ids: tuple[int, ...]
     banned_token_ids: tuple[int, ...]
-    """Never sampled, and minus infinity in every log-prob: pictures' tokens and ids without text."""
+    """Never sampled, minus infinity in every log-prob: pictures' tokens, ids without text."""
     context_tokens: int
 
 
@@ -63,7 +63,7 @@ class Policy:
     @property
     def vocab(self) -> int:
         """The width of the logits."""
-        return int(self.model.get_output_embeddings().weight.shape[0])
+        return _width(self.model)
 
     @property
     def device(self) -> torch.device:
@@ -81,7 +81,6 @@ class Policy:
 
     def card(self) -> PolicyCard:
         """Describe the policy for records."""
-        rule = b"" if self.vision is None else msgspec.json.encode(self.vision)
         return PolicyCard(
             name=self.name,
             architecture=type(self.model).__name__,
@@ -89,7 +88,7 @@ class Policy:
             dtype=str(next(self.model.parameters()).dtype).removeprefix("torch."),
             tokenizer_hash=tokenizer_hash(self.tokenizer),
             chat_template_hash=template_hash(self.tokenizer),
-            processor_hash=hashlib.sha256(rule).hexdigest()[:16] if rule else "",
+            processor_hash="" if self.vision is None else stable_hash(self.vision),
             stop_token_ids=tuple(sorted(self.stop_ids)),
             banned_token_ids=self.banned_ids,
             context_tokens=self.context_tokens,
@@ -138,7 +137,8 @@ def make_policy(
             f"{name}: no token ends a turn; the tokenizer needs an eos token or one of "
             f"{', '.join(_STOP_TOKENS)}"
         )
-    model.eval()
+    network: Any = model
+    network.eval()
     return Policy(
         name=name,
         model=model,
@@ -170,7 +170,7 @@ def load_policy(folder: Path, *, device: str = "cpu", dtype: str = "float32") ->
                 f"{folder}: pictures of {kind!r} models are not supported here. Valid: "
                 f"{', '.join(_QWEN_VL)}, or any text model"
             )
-        family = AutoModelForImageTextToText if sees else AutoModelForCausalLM
+        family: Any = AutoModelForImageTextToText if sees else AutoModelForCausalLM
         model = family.from_pretrained(
             folder, local_files_only=True, dtype=getattr(torch, dtype)
         ).to(device)
@@ -237,7 +237,12 @@ def _banned_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> s
     }
     if tokenizer.pad_token_id is not None:
         banned.add(int(tokenizer.pad_token_id))
-    width = int(model.get_output_embeddings().weight.shape[0])
+    width = _width(model)
     known = {int(i) for i in tokenizer.get_vocab().values()}
     banned |= {i for i in range(width) if i not in known}
     return {i for i in banned if i < width}
+
+
+def _width(model: PreTrainedModel) -> int:
+    network: Any = model
+    return int(network.get_output_embeddings().weight.shape[0])

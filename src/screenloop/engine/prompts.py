@@ -75,15 +75,13 @@ class PromptWriter:
         self._tokenizer = tokenizer
         self._vision = vision
         self._stop_ids = stop_ids
-        self._stops = {tokenizer.convert_ids_to_tokens(i): i for i in stop_ids}
+        self._stops = {str(tokenizer.convert_ids_to_tokens(i)): i for i in stop_ids}
         self._markers = tuple(
             text for text in tokenizer.all_special_tokens if text and not text.isspace()
         )
         self.replies = ReplyMemory()
 
-    def write(
-        self, messages: Sequence[Message], tools: Sequence[dict[str, Any]] = ()
-    ) -> Prompt:
+    def write(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]] = ()) -> Prompt:
         """Return the prompt for the next reply.
 
         Raises:

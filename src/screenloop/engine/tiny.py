@@ -8,6 +8,7 @@ deviation of 0.8 / sqrt(fan-in), embeddings with 0.3; biases are 0 and norms 1.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import nn
@@ -45,7 +46,7 @@ class TinySize(Struct, frozen=True, kw_only=True):
     layers: int = 2
     heads: int = 4
     head_dim: int = 16
-    mlp: int = 192
+    mlp: int = 256
     context_tokens: int = 2048
     patch_px: int = 16
     vision_hidden: int = 96
@@ -131,7 +132,7 @@ def initialise(model: PreTrainedModel, seed: int) -> None:
                     module.bias.zero_()
 
 
-def _text_settings(tokenizer: PreTrainedTokenizerFast, size: TinySize) -> dict[str, object]:
+def _text_settings(tokenizer: PreTrainedTokenizerFast, size: TinySize) -> dict[str, Any]:
     vocab = tokenizer.get_vocab()
     return {
         "vocab_size": len(tokenizer),

@@ -13,6 +13,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
@@ -96,7 +97,8 @@ def tiny_tokenizer(tiny: TinyWords) -> PreTrainedTokenizerFast:
     inner.decoder = decoders.WordPiece(prefix="##", cleanup=False)
     inner.add_special_tokens([AddedToken(t, normalized=False, special=True) for t in SPECIAL])
     inner.add_tokens([AddedToken(t, normalized=False, special=False) for t in tiny.places()])
-    return PreTrainedTokenizerFast(
+    make: Any = PreTrainedTokenizerFast
+    tokenizer: PreTrainedTokenizerFast = make(
         tokenizer_object=inner,
         pad_token=PAD,
         unk_token=UNK,
@@ -105,6 +107,7 @@ def tiny_tokenizer(tiny: TinyWords) -> PreTrainedTokenizerFast:
         chat_template=CHAT_TEMPLATE,
         clean_up_tokenization_spaces=False,
     )
+    return tokenizer
 
 
 def tokenizer_hash(tokenizer: PreTrainedTokenizerBase) -> str:

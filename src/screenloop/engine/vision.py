@@ -135,9 +135,7 @@ def place(
                 f"the prompt has {len(starts)} placeholder tokens, which do not fit its "
                 f"{len(pictures)} pictures: {key} needs {length} in a row"
             )
-        placed.append(
-            PlacedImage(key=key, size_px=size_px, grid=grid, start=run[0], length=length)
-        )
+        placed.append(PlacedImage(key=key, size_px=size_px, grid=grid, start=run[0], length=length))
         at += length
     if at != len(starts):
         raise ConfigError(

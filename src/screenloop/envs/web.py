@@ -152,14 +152,19 @@ class WebEnvironment:
             raise TaskError(str(unknown("web site", world.name, self._sites)))
         url, begin = site.url(world), site.begin(world)
         viewport = site.viewport(self.spec.size_px)
-        self._drop()
-        async with self._within(deadline_s, "reset"):
-            page = await self._host.page(viewport)
-            episode = self._episode = _Episode(site, world, page)
-            await page.navigate(url, script=page_script(seed=world.seed, css=site.css))
-            if begin:
-                await page.evaluate(f"{{ {begin} }}; null")
-            observation = await self._observe(episode, ("frame",), SETTLE_MS)
+        earlier, self._episode, self._frame = self._episode, None, None
+        try:
+            async with self._within(deadline_s, "reset"):
+                page = await self._host.page(viewport)
+                episode = self._episode = _Episode(site, world, page)
+                await page.navigate(url, script=page_script(seed=world.seed, css=site.css))
+                if begin:
+                    await page.evaluate(f"{{ {begin} }}; null")
+                observation = await self._observe(episode, ("frame",), SETTLE_MS)
+        finally:
+            # Only now, so that the closing does not hold up the new page.
+            if earlier is not None:
+                self._host.retire(earlier.page)
         episode.first = episode.last
         self._host.prepare(viewport)
         return msgspec.structs.replace(observation, goal=site.goal(episode.first))

@@ -59,6 +59,7 @@ class ChromiumRenderer:
 
     def __init__(self, page: Page) -> None:
         self._page = page
+        self._shown: Screen | None = None
 
     @classmethod
     async def open(cls, browser: Browser) -> ChromiumRenderer:
@@ -73,11 +74,14 @@ class ChromiumRenderer:
         return cls(page)
 
     async def _show(self, screen: Screen) -> None:
+        if self._shown is screen:
+            return
         images = {
             key: "data:image/svg+xml;base64," + base64.b64encode(image_bytes(key)).decode()
             for key in screen.images
         }
         await self._page.evaluate(_SHOW % (json.dumps(body_html(screen)), json.dumps(images)))
+        self._shown = screen
 
     async def render(self, screen: Screen, size_px: SizePx = SIZE_PX) -> Frame:
         """Paint a screen; only at the layout size."""

@@ -37,7 +37,7 @@ from screenloop.phone.do import (
 )
 from screenloop.phone.doc import Doc, PageDoc
 from screenloop.phone.screen import SIZE_PX, Screen, build_screen
-from screenloop.phone.state import NoSuchRow
+from screenloop.phone.state import NoSuchRow, diff_data
 from screenloop.phone.system import OS_ID, SystemState
 from screenloop.phone.theme import KEYBOARD_PX, STATUS_PX
 from screenloop.types import Channel, DiffRow, Effect, Struct
@@ -152,6 +152,7 @@ class Device:
             state.timers.remove(timer.id)
             part = replace(self.doc.apps[OS_ID], data=state.commit())
             self.doc = moves.with_part(self.doc, OS_ID, part)
+            self._note(diff_data(OS_ID, data, part.data), "system")
             clock = max(self.doc.clock_ms, timer.due_s * 1000)
             self.doc = replace(self.doc, clock_ms=clock)
             call = Call(app=timer.app, action=timer.action, args=timer.args)
@@ -432,12 +433,7 @@ class Device:
             self.on_call(call, channel, outcome)
         if outcome.toast:
             self.doc = replace(self.doc, toast=outcome.toast)
-        if outcome.rows:
-            rows = tuple(
-                replace(row, action_id=self._action_id, channel=channel) for row in outcome.rows
-            )
-            self._rows.extend(rows)
-            self.log = Log(rows, self.log)
+        self._note(outcome.rows, channel)
         if channel == "gui":
             for move in outcome.moves:
                 if isinstance(move, Back):
@@ -445,6 +441,13 @@ class Device:
                 else:
                     self._move(move)
         return outcome
+
+    def _note(self, rows: tuple[DiffRow, ...], channel: Channel) -> None:
+        """Log what changed, under the running action's id."""
+        if rows:
+            rows = tuple(replace(r, action_id=self._action_id, channel=channel) for r in rows)
+            self._rows.extend(rows)
+            self.log = Log(rows, self.log)
 
     def _leave_lost_pages(self) -> None:
         """Leave pages whose row is gone: what a tool removed while its page was open."""

@@ -68,7 +68,7 @@ class AppCoverage(Struct, frozen=True, kw_only=True):
     actions: tuple[Offer, ...]
     transitions: tuple[Transition, ...]
     depth: int
-    """Touches from the launcher to the farthest route template."""
+    """Touches from the launcher to the farthest route template, scrolling not counted."""
     uncovered: tuple[str, ...]
     """Actions that no page offers and nothing else runs (no timer, no other action, no key)."""
 
@@ -78,7 +78,7 @@ class Coverage(Struct, frozen=True, kw_only=True):
 
     apps: dict[str, AppCoverage]
     states: int
-    """Pages looked at."""
+    """Pages searched from."""
     touches: int
     """Touches tried."""
     broken: tuple[str, ...]
@@ -115,13 +115,19 @@ class Explorer:
         self.ran: set[str] = set()
         """Actions that ran or wait for their time: by touch, key, timer, or another action."""
         self.broken: set[str] = set()
-        self.states = 0
         self.touches = 0
         self._queue: list[tuple[int, int, Device]] = []
-        self._seen: set[Marks] = set()
+        self._count = 0
+        self._seen: dict[Marks, int] = {}
+        self._done: set[Marks] = set()
         self._per_route: Counter[str] = Counter()
         self._per_key: Counter[Offer] = Counter()
         self._texts = _flow_texts()
+
+    @property
+    def states(self) -> int:
+        """Pages searched from."""
+        return len(self._done)
 
     def listen(self, call: Call, channel: Channel, outcome: Outcome) -> None:
         """Note what ran; a Device's `on_call`."""
@@ -139,12 +145,11 @@ class Explorer:
         if device.doc.front not in self.inside:
             return
         marks = _marks(device, known)
-        if marks in self._seen or self._per_route[route] >= self.bounds.states_per_route:
+        if self._seen.get(marks, depth + 1) <= depth:
             return
-        self._seen.add(marks)
-        self._per_route[route] += 1
-        self.states += 1
-        heapq.heappush(self._queue, (depth, self.states, device))
+        self._seen[marks] = depth
+        self._count += 1
+        heapq.heappush(self._queue, (depth, self._count, device))
 
     def _sound(self, device: Device) -> list[Offered]:
         """Return what the page offers, touches that lead nowhere left out and noted."""
@@ -161,7 +166,13 @@ class Explorer:
         """Search on until nothing new comes up."""
         while self._queue:
             depth, _, device = heapq.heappop(self._queue)
-            self._expand(device, depth)
+            known = self._sound(device)
+            marks, route = _marks(device, known), device.screen.route
+            if marks in self._done or self._per_route[route] >= self.bounds.states_per_route:
+                continue
+            self._done.add(marks)
+            self._per_route[route] += 1
+            self._expand(device, known, depth)
 
     def walk(self, device: Device, flow: Flow, depth: int) -> None:
         """Search on from every page that a flow passes; `replay` tells where one breaks."""
@@ -179,8 +190,7 @@ class Explorer:
 
     # ---- one state -------------------------------------------------------------------------
 
-    def _expand(self, device: Device, depth: int) -> None:
-        known = self._sound(device)
+    def _expand(self, device: Device, known: list[Offered], depth: int) -> None:
         here: Counter[str] = Counter()
         for offered in _spread(known, device.apps):
             key = offered.key(device.apps)
@@ -207,16 +217,16 @@ class Explorer:
             reached = bring(twin, offered)
             if reached is None:
                 return
-            node, scrolls = reached
+            node, _ = reached
             self.touches += 1
             effect = touch(twin, offered.gesture, node, share=share)
             twin.end()
             if not effect.ok:
                 continue
             self._note(device, offered, twin)
-            self.visit(twin, depth + 1 + scrolls)
+            self.visit(twin, depth + 1)
             if isinstance(offered.do, Focus) and offered.gesture == "tap":
-                self._type(device, twin, offered, depth + 2 + scrolls)
+                self._type(device, twin, offered, depth + 1)
 
     def _type(self, before: Device, device: Device, offered: Offered, depth: int) -> None:
         for text in self._samples(offered):
@@ -235,7 +245,7 @@ class Explorer:
                 submitting.end()
                 sent = Offered(gesture="submit", do=submit.submit, node=submit)
                 self._note(before, sent, submitting)
-                self.visit(submitting, depth)
+                self.visit(submitting, depth + 1)
 
     def _fill(self, device: Device, fields: list[Offered], depth: int) -> None:
         twin = device.fork()
@@ -246,7 +256,7 @@ class Explorer:
                 continue
             twin.type_text(self._samples(offered)[0], clear=True)
             twin.press("back")
-            depth += 1
+            depth += 2
         twin.end()
         self.visit(twin, depth)
 

@@ -116,7 +116,7 @@ class Search:
                 self._expand(entry)
                 continue
             self.tried += 1
-            reached = follow(entry, self.wanted.call, self.tolerate)
+            reached = follow(entry, self.tolerate)
             if reached is None:
                 continue
             if entry.is_goal:
@@ -197,7 +197,7 @@ class Search:
                 continue
             cost = self.wanted.cost(name, now, known, values)
             if cost >= UNKNOWN_COST:
-                cost = self._costs.get((route, name), cost)
+                cost = self._costs.get((route, name), self.wanted.guess(name, now))
             elif not values.get(f"{name}.open"):
                 self._costs[route, name] = cost
             left += cost
@@ -284,7 +284,8 @@ class Search:
         self._leave(state, left)
 
     def _aim(self, state: State, known: list[Offered]) -> None:
-        """Queue the touches that would make the call."""
+        """Queue the touches that would make the call, or the same with a nearer number."""
+        goal = self.wanted.call
         for offered in known:
             call = self.wanted.same_action(offered.do)
             if call is None or offered.gesture == "submit":
@@ -292,9 +293,13 @@ class Search:
             total = state.cost + 1 + offered.scrolls
             if offered.gesture == "place":
                 for share in self._shares(state.device, offered, ""):
-                    self._push(total, state.cost, Edge(state, offered, share=share, is_goal=True))
+                    edge = Edge(state, offered, share=share, makes=goal, is_goal=True)
+                    self._push(total, state.cost, edge)
             elif not self.wanted.missing(state.device, call):
-                self._push(total, state.cost, Edge(state, offered, is_goal=True))
+                edge = Edge(state, offered, makes=goal, is_goal=True)
+                self._push(total, state.cost, edge)
+            elif steps := self.wanted.steps_left(state.device, call):
+                self._push(total + steps, state.cost, Edge(state, offered, makes=call))
 
     def _shares(self, device: Device, offered: Offered, name: str) -> Iterator[float]:
         """Return where on a slider's track a value of the page, or the call, is as wanted."""
@@ -321,9 +326,11 @@ class Search:
             for text in self.wanted.texts(offered, named):
                 yield Edge(state, offered, text=text), offered
                 if submit is not None:
-                    is_goal = self.wanted.same_action(submit) is not None
-                    edge = Edge(state, offered, text=text, submit=True, is_goal=is_goal)
-                    yield edge, offered
+                    makes = self.wanted.call if self.wanted.same_action(submit) else None
+                    yield Edge(
+                        state, offered, text=text, submit=True, makes=makes,
+                        is_goal=makes is not None,
+                    ), offered  # fmt: skip
 
     def _may(self, offered: Offered, values: dict[str, object]) -> bool:
         """Whether a touch is worth trying on the way."""

@@ -7,7 +7,7 @@ from typing import Literal
 from screenloop.errors import ConfigError
 from screenloop.phone.canvas import Node
 from screenloop.phone.device import Apps, Device
-from screenloop.phone.do import Both, Do, Go, key_of
+from screenloop.phone.do import Both, Do, Go, OpenApp, key_of
 from screenloop.phone.flows import calls_in
 from screenloop.phone.page import Region
 from screenloop.phone.screen import SIZE_PX, Screen, build_screen, view_of
@@ -41,12 +41,14 @@ class Offered(Struct, frozen=True, kw_only=True):
 
 
 def template_key(do: Do, apps: Apps) -> str:
-    """Return the template of a Do with the route templates of the pages it leads to."""
+    """Return the template of a Do, with the routes and apps that it leads to."""
     match do:
         case Both(first=first, then=then):
             return f"{template_key(first, apps)}>{template_key(then, apps)}"
         case Go(app=app, path=path):
             return f"go:{app}{apps[app].resolve(path)[0].template}"
+        case OpenApp(app=app):
+            return f"open:{app}"
         case _:
             return key_of(do)
 

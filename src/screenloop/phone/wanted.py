@@ -26,6 +26,8 @@ from screenloop.phone.touches import Offered
 UNKNOWN_COST = 4
 """Touches that an argument is thought to take when no input for it is in sight."""
 MAX_WORDS = 3
+MAX_STEPS = 40
+"""Touches of a plus button that are counted, at most."""
 _ID = re.compile(r"([a-z_]+)\d+")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MONTH = re.compile(r"\d{4}-\d{2}")
@@ -44,9 +46,7 @@ class Wanted:
         """Arguments as JSON values, defaults filled in; of a page, its values."""
         self.call = call
         self.path = path
-        self.references = {
-            name: part.table for name, kind in types.items() for part in _annotations(kind)
-        }
+        self.references = references(types)
         self.relevant = self._relevant(device, args | {"": path.split("/")})
         """Ids and texts of the rows that the arguments name, and the arguments themselves."""
         self._prefixes = {m[1] for text in self.relevant if (m := _ID.fullmatch(text))}
@@ -106,6 +106,25 @@ class Wanted:
             best = min(best, _input_cost(name, wanted, now, offered))
         return best
 
+    def guess(self, name: str, now: Any) -> int:
+        """Return about how many touches an argument takes when no input for it is in sight."""
+        wanted = self.args[name]
+        if _is_number(wanted) and _is_number(now):
+            return int(min(MAX_STEPS, max(1, abs(wanted - now))))
+        return UNKNOWN_COST
+
+    def steps_left(self, device: Device, call: Call) -> int:
+        """Return how many more calls a plus or minus button needs; 0 if it is none.
+
+        Such a button runs the wanted action with a number that is one off.
+        """
+        args = self.bound(device, call)
+        missing = [name for name, value in self.args.items() if args.get(name) != value]
+        apart = [(args.get(name), self.args[name]) for name in missing]
+        if not all(_is_number(now) and _is_number(wanted) for now, wanted in apart):
+            return 0
+        return int(min(MAX_STEPS, sum(abs(wanted - now) for now, wanted in apart)))
+
     def shown(self, name: str, known: list[Offered], device: Device) -> Any:
         """Return the value that an input on the page shows for an argument, `None` if unknown."""
         values = device.doc.page.locals
@@ -133,13 +152,20 @@ class Wanted:
         for part in _parts(do):
             if isinstance(part, PickMedia) and part.local in self.args:
                 return part.local if values.get(part.local) != self.args[part.local] else ""
-            if not isinstance(part, SetLocal):
+            if not isinstance(part, SetLocal) or self._picks_other_row(part):
                 continue
             for name, value in part.values.items():
                 base = name.removesuffix(".open")
                 if base in self.args and self._nearer(name, value, part.values, values):
                     return base
         return ""
+
+    def _picks_other_row(self, part: SetLocal) -> bool:
+        return any(
+            name in self.references and name in self.args and isinstance(value, str)
+            and isinstance(self.args[name], str) and value != self.args[name]
+            for name, value in part.values.items()
+        )  # fmt: skip
 
     def leads_astray(self, do: Do, values: dict[str, Any]) -> bool:
         """Whether a touch sets an argument to something else, or goes to another row's page."""
@@ -296,6 +322,11 @@ def plain_args(part: Action[Any] | Query, args: dict[str, Any]) -> dict[str, Any
     """
     plain: dict[str, Any] = msgspec.to_builtins(part.signature.convert(args))
     return plain
+
+
+def references(types: dict[str, Any]) -> dict[str, str]:
+    """Return, for each parameter that is a row id, the table it refers to."""
+    return {name: part.table for name, kind in types.items() for part in _annotations(kind)}
 
 
 def _annotations(kind: Any) -> Iterator[Refers]:

@@ -56,17 +56,17 @@ class Edge(NamedTuple):
     submit: bool = False
     share: float = 0.5
     """Where on a slider's track."""
+    makes: Call | None = None
+    """The call whose changes it must make: the wanted one, or a step towards it."""
     is_goal: bool = False
-    """Makes the wanted call."""
 
 
-def follow(edge: Edge, call: Call | None, tolerate: Tolerate) -> State | None:
+def follow(edge: Edge, tolerate: Tolerate) -> State | None:
     """Carry out an edge on a fork.
 
     Args:
         edge: what to do.
-        call: the wanted call, whose changes a goal must make.
-        tolerate: which other changes are fine.
+        tolerate: which changes are fine besides those of the call that it makes.
 
     Returns:
         The state after it; `None` if it cannot be done or changes what it must not.
@@ -82,8 +82,8 @@ def follow(edge: Edge, call: Call | None, tolerate: Tolerate) -> State | None:
     if not done.effect.ok:
         return None
     ours = [row for row in done.rows if row.channel != "system"]
-    if edge.is_goal and call is not None:
-        others = _without(ours, dispatch(before, device.apps, call).rows)
+    if edge.makes is not None:
+        others = _without(ours, dispatch(before, device.apps, edge.makes).rows)
         if others is None:
             return None
         ours = others

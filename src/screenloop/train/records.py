@@ -67,7 +67,7 @@ class CallTokens(Struct, frozen=True, kw_only=True):
     stack: TokenStack | None = None
 
 
-def as_delta(ids: Sequence[int], before: Sequence[int]) -> int:
+def shared_length(ids: Sequence[int], before: Sequence[int]) -> int:
     """Return how many ids a prompt shares with the prompt and reply before it."""
     for index, (here, there) in enumerate(zip(ids, before, strict=False)):
         if here != there:
@@ -87,7 +87,7 @@ def call_tokens(records: Iterable[CallRecord]) -> tuple[CallTokens, ...]:
     for record in records:
         prompt, reply, log_probs, version = _token_facts(record)
         before = whole.get(record.parent_call_id or "")
-        shared = as_delta(prompt, before) if before is not None else 0
+        shared = shared_length(prompt, before) if before is not None else 0
         made.append(
             CallTokens(
                 call_id=record.call_id,

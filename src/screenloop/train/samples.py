@@ -90,7 +90,7 @@ def window_samples(
     Raises:
         ConfigError: the records are incomplete or inconsistent; see `records`.
     """
-    return _samples(attempt_id, _checked(calls, placeholder_id, merge), join=True)
+    return _samples(attempt_id, _checked(attempt_id, calls, placeholder_id, merge), join=True)
 
 
 def step_samples(
@@ -105,7 +105,7 @@ def step_samples(
     Raises:
         ConfigError: the records are incomplete or inconsistent; see `records`.
     """
-    return _samples(attempt_id, _checked(calls, placeholder_id, merge), join=False)
+    return _samples(attempt_id, _checked(attempt_id, calls, placeholder_id, merge), join=False)
 
 
 def with_attempt_advantage(sample: Sample, advantage: float) -> Sample:
@@ -186,7 +186,7 @@ class _Whole(Struct, frozen=True, kw_only=True):
 
 
 def _checked(
-    calls: Sequence[CallTokens], placeholder_id: int | None, merge: int
+    attempt_id: str, calls: Sequence[CallTokens], placeholder_id: int | None, merge: int
 ) -> tuple[_Whole, ...]:
     prompts = expand_prompts(calls)
     if len(prompts) != len(calls):

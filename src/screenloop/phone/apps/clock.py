@@ -363,11 +363,9 @@ def timer_page(s: State, ui: Ui) -> Page:
     seconds = ui.stepper("seconds", ("Seconds", "秒"), 0, high=55, step=5)
     label = ui.field("label", ("Label", "标签"))
     total_s = hours.value * 3600 + minutes.value * 60 + seconds.value
-    quick = tuple(
-        Chip(words=(f"{count} min", f"{count} 分钟"), selected=total_s == count * 60,
-             do=ui.set(hours=0, minutes=count, seconds=0))
-        for count in QUICK_MIN
-    )  # fmt: skip
+    quick = ui.chips(
+        "minutes", tuple((count, (f"{count} min", f"{count} 分钟")) for count in QUICK_MIN), 0
+    )
     running: list[Widget] = [
         Row(
             title=row.label or ui.t("Timer", "计时器"), subtitle=_state_words(ui, row),
@@ -384,8 +382,8 @@ def timer_page(s: State, ui: Ui) -> Page:
         body=(
             *([Card(children=tuple(running))] if running else []),
             Big(words=span(total_s), caption=("New timer", "新计时器")),
-            Chips(chips=quick), hours, minutes, seconds, label,
-            Button(words=("Start", "开始"), icon="play", do=start, enabled=total_s > 0),
+            quick, hours, minutes, seconds, label,
+            Button(words=("Start", "开始"), icon="play", do=start),
         ),
     )  # fmt: skip
 

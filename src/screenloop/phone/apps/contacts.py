@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 import msgspec
 
@@ -248,6 +249,10 @@ def group_page(s: State, ui: Ui, group: str) -> Page:
     return Page(title=dict(GROUPS).get(group, group), body=rows)  # type: ignore[call-overload]
 
 
+def _writing_to(phone: str) -> str:
+    return f"/new/{quote(phone, safe='')}" if phone else "/new"
+
+
 @app.page("/p/{person}")
 def person_page(s: State, ui: Ui, person: PersonId) -> Page:
     """One contact."""
@@ -298,7 +303,7 @@ def person_page(s: State, ui: Ui, person: PersonId) -> Page:
                 children=(
                     Action(icon="phone", words=("Call", "呼叫"), do=Copy(text=p.phone)),
                     Action(icon="message", words=("Message", "发短信"),
-                           do=Go(app="messages", path=f"/new/{p.phone}")),
+                           do=Go(app="messages", path=_writing_to(p.phone))),
                     Action(icon="share", words=("Share", "分享"),
                            do=Share(text=f"{p.name} {p.phone}")),
                 ),

@@ -163,19 +163,31 @@ def scene(s: State, camera: str) -> tuple[str, int]:
     return ("portrait" if camera == "front" else kinds[number % len(kinds)]), 1000 + number
 
 
-@app.query("photos.search", tool="Find photos by part of a title, place or album, newest first.")
-def search(
-    s: State, ctx: Ctx, text: str = "", favourites_only: bool = False, in_trash: bool = False
-) -> list[Photo]:
+@app.query(
+    "photos.search", tool="Find photos by part of a title, place or album, newest first.",
+    shows="/search",
+)  # fmt: skip
+def search(s: State, ctx: Ctx, text: str = "") -> list[Photo]:
     """Return the photos that hold the text."""
-    rows = found(s, text, trashed=in_trash)
-    return [p for p in rows if p.favourite or not favourites_only]
+    return found(s, text)
 
 
-@app.query("photos.get", tool="Read one photo's details.")
+@app.query("photos.get", tool="Read one photo's details.", shows="/photo/{photo}/info")
 def get(s: State, ctx: Ctx, photo: PhotoId) -> Photo:
     """Return one photo."""
     return s.photos[photo]
+
+
+@app.query("favourites.list", tool="List the favourite photos.", shows="/favourites")
+def list_favourites(s: State, ctx: Ctx) -> list[Photo]:
+    """Return the starred photos."""
+    return [p for p in found(s, "") if p.favourite]
+
+
+@app.query("trash.list", tool="List the photos in the trash.", shows="/trash")
+def list_trash(s: State, ctx: Ctx) -> list[Photo]:
+    """Return what was deleted."""
+    return found(s, "", trashed=True)
 
 
 # ---- actions on albums, folders and files ------------------------------------------------------
@@ -219,10 +231,17 @@ def delete_album(s: State, ctx: Ctx, album: AlbumId) -> None:
     ctx.move(Back())
 
 
-@app.query("albums.list", tool="List the albums.")
+@app.query("albums.list", tool="List the albums.", shows="/albums")
 def list_albums(s: State, ctx: Ctx) -> list[Album]:
     """Return all albums."""
     return list(s.albums)
+
+
+@app.query("albums.photos", tool="List the photos of an album.", shows="/album/{album}")
+def album_photos(s: State, ctx: Ctx, album: AlbumId) -> list[Photo]:
+    """Return the photos of an album, newest first."""
+    s.albums[album]
+    return [p for p in found(s, "") if p.album == album]
 
 
 @app.action(
@@ -295,17 +314,32 @@ def delete_file(s: State, ctx: Ctx, file: FileId) -> None:
     ctx.move(Back())
 
 
-@app.query("files.search", tool="Find files by part of a name; tells their folder.")
+@app.query(
+    "files.search", tool="Find files by part of a name; tells their folder.", shows="/search"
+)
 def search_files(s: State, ctx: Ctx, text: str = "") -> list[File]:
     """Return the files whose name holds the text."""
     wanted = text.casefold().strip()
     return sorted(s.files.where(lambda f: wanted in f.name.casefold()), key=lambda f: f.name)
 
 
-@app.query("folders.list", tool="List the folders.")
+@app.query("folders.list", tool="List the folders.", shows="/files")
 def list_folders(s: State, ctx: Ctx) -> list[Folder]:
     """Return all folders."""
     return list(s.folders)
+
+
+@app.query("folders.files", tool="List the files of a folder.", shows="/folder/{folder}")
+def folder_files(s: State, ctx: Ctx, folder: FolderId) -> list[File]:
+    """Return the files of a folder by name."""
+    s.folders[folder]
+    return sorted(s.files.where(lambda f: f.folder == folder), key=lambda f: f.name)
+
+
+@app.query("files.get", tool="Read one file's details.", shows="/file/{file}")
+def get_file(s: State, ctx: Ctx, file: FileId) -> File:
+    """Return one file."""
+    return s.files[file]
 
 
 def _check_name(ctx: Ctx, name: str, taken: list[str]) -> None:

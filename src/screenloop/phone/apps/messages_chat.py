@@ -331,7 +331,7 @@ def new_page(s: State, ui: Ui) -> Page:
 @app.page("/new/{phone}")
 def new_to_page(s: State, ui: Ui, phone: str) -> Page:
     """A new message to a number."""
-    return _new(ui, phone)
+    return _new(ui, unquote(phone))
 
 
 @app.page("/share/{text}/{image}")

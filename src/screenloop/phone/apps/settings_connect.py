@@ -211,8 +211,7 @@ def data_page(s: State, ui: Ui) -> Page:
             Heading(words=("Usage", "用量")),
             Text(words=ui.t(f"{USED_GB} GB used since 1 March", f"3月1日以来已用 {USED_GB} GB")),
             limit,
-            Button(words=("Save limit", "保存上限"), do=set_data_limit(gigabytes=limit.value),
-                   enabled=limit.value != s.data_limit_gb),
+            Button(words=("Save limit", "保存上限"), do=set_data_limit(gigabytes=limit.value)),
         ),
     )  # fmt: skip
 

@@ -21,6 +21,7 @@ from screenloop.phone.apps.shop_actions import (
     remove_coupon,
     reorder,
     review,
+    set_quantity,
     set_updates,
     wish,
     wish_to_cart,
@@ -100,7 +101,7 @@ def home_page(s: State, ui: Ui) -> Page:
 
 def _results(s: State, ui: Ui, text: str, category: str) -> list[Widget]:
     """Return the chips that sort and narrow, and the tiles that fit."""
-    sort = ui.chips("sort", SORTS, "featured")
+    sort = ui.chips("sort", SORTS, "")
     prices: tuple[tuple[int, tuple[str, str]], ...] = (
         (0, ("Any price", "不限价格")), (2500, ("To $25", "25美元以下")),
         (5000, ("To $50", "50美元以下")), (10_000, ("To $100", "100美元以下")),
@@ -367,7 +368,8 @@ app.flow(
 )  # fmt: skip
 app.flow("buy now", tap("Books"), tap(product_page, product="product111"), tap("Buy now"))
 app.flow(
-    "change the cart", tap("Cart"), tap("Quantity +"), enter("code", "welcome10"),
+    "change the cart", tap("Cart"), tap("Quantity"), tap("Quantity +"), tap("Quantity +"),
+    tap(set_quantity), enter("code", "welcome10"),
     tap(apply_coupon), tap(remove_coupon), tap(remove, line="line1"), tap("Empty cart"), tap(clear),
 )  # fmt: skip
 app.flow("wish and take", tap("Tech"), tap(product_page, product="product82"), tap(wish),

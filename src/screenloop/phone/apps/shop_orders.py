@@ -38,11 +38,18 @@ from screenloop.phone.apps.shop_seed import (
     ProductId,
     Totals,
 )
-from screenloop.phone.apps.shop_state import OrderId, State, app, at, items_cents, totals_of
+from screenloop.phone.apps.shop_state import (
+    OPEN_STATES,
+    OrderId,
+    State,
+    app,
+    at,
+    items_cents,
+    totals_of,
+)
 from screenloop.phone.apps.shop_views import Stars, Way
-from screenloop.phone.do import Both, Do
-from screenloop.phone.inputs import Stepper
-from screenloop.phone.page import Page
+from screenloop.phone.do import Both
+from screenloop.phone.page import Dialog, DialogButton, Page
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Banner,
@@ -65,14 +72,10 @@ from screenloop.phone.widgets import Line as SideBySide
 def _cart_line(s: State, ui: Ui, line: Line) -> Card:
     p = s.products[line.product]
 
-    def to(quantity: int) -> Do | None:
-        fits = 1 <= quantity <= min(20, p.stock)
-        return set_quantity(line=line.id, quantity=quantity) if fits else None
-
-    stepper = Stepper(
-        label=("Quantity", "数量"), value=line.quantity, less=to(line.quantity - 1),
-        more=to(line.quantity + 1),
-    )  # fmt: skip
+    words = ui.t(f"Quantity · {line.quantity}", f"数量 · {line.quantity}")
+    change = Button(
+        words=words, kind="tonal", do=ui.set(line=line.id, quantity=line.quantity), inset_px=12
+    )
     label = (f"Remove {p.name}", f"移除{p.name}")
     bin_it = IconButton(icon="trash", label=label, do=remove(line=line.id))
     return Card(
@@ -83,8 +86,26 @@ def _cart_line(s: State, ui: Ui, line: Line) -> Card:
                 trailing=ui.money(p.price_cents * line.quantity), do=at(f"/p/{p.id}"),
                 swipe_left=remove(line=line.id),
             ),
-            SideBySide(children=(stepper, bin_it), shares=(6, 1)),
+            SideBySide(children=(change, bin_it), shares=(5, 1)),
         )
+    )  # fmt: skip
+
+
+def _quantity_dialog(s: State, ui: Ui) -> Dialog | None:
+    """Return the dialog that changes how many of a line are wanted, where one was touched."""
+    line = s.cart.get(ui.get("line", ""))
+    if line is None:
+        return None
+    p = s.products[line.product]
+    quantity = ui.stepper("quantity", ("Quantity", "数量"), 1, low=1, high=max(1, min(20, p.stock)))
+    closed = ui.set(line="")
+    save = Both(first=set_quantity(line=line.id, quantity=quantity.value), then=closed)
+    return Dialog(
+        title=("Change quantity", "修改数量"), text=p.name, body=(quantity,), dismiss=closed,
+        buttons=(
+            DialogButton(words=("Cancel", "取消"), do=closed),
+            DialogButton(words=("Save", "保存"), do=save),
+        ),
     )  # fmt: skip
 
 
@@ -117,7 +138,8 @@ def cart_page(s: State, ui: Ui) -> Page:
     sure = sure_dialog(ui, ("Empty cart?", "清空购物车？"), "", ("Empty", "清空"),
                    Both(first=clear(), then=ui.set(sure=False)))  # fmt: skip
     return Page(
-        title=("Cart", "购物车"), body=body, large=True, tabs=tabs(s, "cart"), dialog=sure,
+        title=("Cart", "购物车"), body=body, large=True, tabs=tabs(s, "cart"),
+        dialog=sure or _quantity_dialog(s, ui),
         actions=(
             IconButton(icon="trash", label=("Empty cart", "清空购物车"), do=ui.set(sure=True)),
         ),
@@ -183,13 +205,12 @@ def _thumb(s: State, item: Item, size_px: int = 56) -> Thumb:
 def orders_page(s: State, ui: Ui) -> Page:
     """The orders, the latest first."""
     groups: tuple[tuple[str, tuple[str, str]], ...] = (
-        ("all", ("All", "全部")), ("open", ("Open", "进行中")), ("done", ("Done", "已完成")),
+        ("", ("All", "全部")), ("open", ("Open", "进行中")), ("done", ("Done", "已完成")),
     )  # fmt: skip
-    which = ui.chips("which", groups, "all")
+    which = ui.chips("which", groups, "")
     rows: list[Widget] = []
     for o in sorted(s.orders, key=lambda o: -o.placed_at):
-        is_open = o.state in ("unpaid", "processing", "shipped")
-        if which.value != "all" and is_open != (which.value == "open"):
+        if which.value and (o.state in OPEN_STATES) != (which.value == "open"):
             continue
         names = ", ".join(i.name for i in o.items)
         about = Row(

@@ -38,8 +38,8 @@ SPEEDS: tuple[tuple[Speed, tuple[str, str]], ...] = (
     ("express", ("Express, within the hour", "快速，一小时内")),
 )
 SORTS: tuple[tuple[Sort, tuple[str, str]], ...] = (
-    ("featured", ("Featured", "推荐")), ("price_up", ("Low price", "价格从低到高")),
-    ("price_down", ("High price", "价格从高到低")), ("rating", ("Top rated", "评分最高")),
+    ("", ("Featured", "推荐")), ("price_up", ("Low price", "价格从低到高")),
+    ("price_down", ("High price", "价格从高到低")), ("rating", ("Rating", "评分最高")),
 )  # fmt: skip
 CANCEL_REASONS: tuple[tuple[CancelReason, tuple[str, str]], ...] = (
     ("Changed my mind", ("Changed my mind", "不想要了")),

@@ -13,7 +13,6 @@ from screenloop.phone.apps.shop_seed import (
     Line,
     Opinion,
     Order,
-    OrderState,
     Product,
     ProductId,
     Review,
@@ -38,12 +37,16 @@ OrderId = Annotated[str, Refers("shop.orders")]
 AddressId = Annotated[str, Refers("shop.addresses")]
 Quantity = Annotated[int, msgspec.Meta(ge=1, le=20)]
 StarCount = Annotated[int, msgspec.Meta(ge=1, le=5)]
-Sort = Literal["featured", "price_up", "price_down", "rating"]
+Sort = Literal["", "price_up", "price_down", "rating"]
+"""Empty: as the shop puts them."""
+MOST_FOUND = 40
+"""Products that a look-up returns."""
 CancelReason = Literal["Changed my mind", "Found it cheaper", "Ordered by mistake"]
 ReturnReason = Literal["Does not fit", "Damaged", "Not as described", "No longer needed"]
 SHIPPED_AFTER_S: dict[Speed, int] = {"express": 60, "standard": 600}
 DELIVERED_AFTER_S: dict[Speed, int] = {"express": 1800, "standard": 86_400}
 MERCHANT = "Nimbus"
+OPEN_STATES = ("unpaid", "processing", "shipped")
 
 
 class State(AppState):
@@ -89,7 +92,7 @@ def totals_of(s: State, speed: Speed) -> Totals:
 
 
 def found(
-    s: State, text: str = "", category: str = "", sort: Sort = "featured", *,
+    s: State, text: str = "", category: str = "", sort: Sort = "", *,
     max_cents: int = 0, on_sale: bool = False, in_stock: bool = False,
 ) -> list[Product]:  # fmt: skip
     """Return the products that fit, in order; empty arguments fit all."""
@@ -147,33 +150,57 @@ def in_cart(s: State, product: str, colour: str) -> int:
 
 
 @app.query(
-    "products.search",
-    tool="Find products by words, category and price; sorts by price or rating.",
-)
+    "products.search", tool="Find products by words; sorts by price or rating; at most 40.",
+    shows="/",
+)  # fmt: skip
 def search(
-    s: State, ctx: Ctx, text: str = "", category: Category | None = None, sort: Sort = "featured",
-    max_price_cents: int = 0, on_sale: bool = False, in_stock: bool = False, limit: int = 20,
+    s: State, ctx: Ctx, text: str, sort: Sort = "", max_price_cents: int | None = None,
+    in_stock: bool | None = None,
 ) -> list[dict[str, object]]:  # fmt: skip
     """Return the products that fit, shortened."""
-    rows = found(s, text, category or "", sort, max_cents=max_price_cents, on_sale=on_sale,
-                 in_stock=in_stock)  # fmt: skip
+    return _short(found(s, text, "", sort, max_cents=max_price_cents or 0, in_stock=bool(in_stock)))
+
+
+@app.query(
+    "products.browse", tool="List the products of a category; sorts by price or rating.",
+    shows="/c/{category}",
+)  # fmt: skip
+def browse(
+    s: State, ctx: Ctx, category: Category, sort: Sort = "", max_price_cents: int | None = None,
+    in_stock: bool | None = None,
+) -> list[dict[str, object]]:  # fmt: skip
+    """Return the products of a category, shortened."""
+    rows = found(s, "", category, sort, max_cents=max_price_cents or 0, in_stock=bool(in_stock))
+    return _short(rows)
+
+
+@app.query("products.offers", tool="List the reduced products.", shows="/offers")
+def offers(s: State, ctx: Ctx) -> list[dict[str, object]]:
+    """Return the reduced products, shortened."""
+    return _short(found(s, on_sale=True))
+
+
+def _short(rows: list[Product]) -> list[dict[str, object]]:
     fields = ("id", "name", "brand", "category", "price_cents", "was_cents", "rating", "stock")
-    return [{f: getattr(p, f) for f in fields} for p in rows[: max(0, limit)]]
+    return [{f: getattr(p, f) for f in fields} for p in rows[:MOST_FOUND]]
 
 
-@app.query("products.get", tool="Read one product with its colours.")
+@app.query("products.get", tool="Read one product with its colours.", shows="/p/{product}")
 def get(s: State, ctx: Ctx, product: ProductId) -> Product:
     """Return one product."""
     return s.products[product]
 
 
-@app.query("products.reviews", tool="Read the reviews of a product.")
+@app.query("products.reviews", tool="Read the reviews of a product.", shows="/p/{product}/reviews")
 def opinions(s: State, ctx: Ctx, product: ProductId) -> list[Opinion]:
     """Return what other buyers wrote."""
     return s.opinions.where(lambda o: o.product == product)
 
 
-@app.query("cart.get", tool="Read the cart and what it costs with each delivery speed, in cents.")
+@app.query(
+    "cart.get", tool="Read the cart and what it costs with each delivery speed, in cents.",
+    shows="/cart",
+)  # fmt: skip
 def get_cart(s: State, ctx: Ctx) -> dict[str, object]:
     """Return the cart."""
     lines = [
@@ -187,20 +214,20 @@ def get_cart(s: State, ctx: Ctx) -> dict[str, object]:
     }  # fmt: skip
 
 
-@app.query("orders.list", tool="List the orders, the latest first.")
-def list_orders(s: State, ctx: Ctx, state: OrderState | None = None) -> list[Order]:
-    """Return the orders."""
-    rows = s.orders.where(lambda o: state in (None, o.state))
+@app.query("orders.list", tool="List the orders, the latest first.", shows="/orders")
+def list_orders(s: State, ctx: Ctx, which: Literal["", "open", "done"] = "") -> list[Order]:
+    """Return the orders; open ones have not arrived yet."""
+    rows = s.orders.where(lambda o: which == "" or (o.state in OPEN_STATES) == (which == "open"))
     return sorted(rows, key=lambda o: -o.placed_at)
 
 
-@app.query("orders.get", tool="Read one order.")
+@app.query("orders.get", tool="Read one order.", shows="/orders/{order}")
 def get_order(s: State, ctx: Ctx, order: OrderId) -> Order:
     """Return one order."""
     return s.orders[order]
 
 
-@app.query("addresses.list", tool="List the delivery addresses.")
+@app.query("addresses.list", tool="List the delivery addresses.", shows="/addresses")
 def list_addresses(s: State, ctx: Ctx) -> list[dict[str, object]]:
     """Return the addresses and which is the default."""
     return [
@@ -208,7 +235,7 @@ def list_addresses(s: State, ctx: Ctx) -> list[dict[str, object]]:
     ]
 
 
-@app.query("wishes.list", tool="List the products on the wish list.")
+@app.query("wishes.list", tool="List the products on the wish list.", shows="/wishes")
 def list_wishes(s: State, ctx: Ctx) -> list[dict[str, object]]:
     """Return the wishes."""
     return [{"product": w.product, "name": s.products[w.product].name} for w in s.wishes]

@@ -86,12 +86,14 @@ __all__ = ["app"]
 def home_page(s: State, ui: Ui) -> Page:
     """The balance, the main actions, what waits, what happened last."""
     left = max(0, s.daily_limit_cents - spent_today(s, ui.now_s))
+    limit = ui.money(s.daily_limit_cents)
     hidden = s.hide_balance
     body: list[Widget] = [
         BalanceCard(
             amount=MASKED if hidden else ui.money(s.balance_cents), tint=TINT,
             caption=("Balance", "余额"), icon="eye_off" if hidden else "eye",
-            note=ui.t(f"{ui.money(left)} left to spend today", f"今天还可支付{ui.money(left)}"),
+            note=ui.t(f"{ui.money(left)} of {limit} left to spend today",
+                      f"今天还可支付{ui.money(left)}，每日限额{limit}"),
             label=("Show balance", "显示余额") if hidden else ("Hide balance", "隐藏余额"),
             do=hide(on=not hidden),
         ),
@@ -122,7 +124,7 @@ def home_page(s: State, ui: Ui) -> Page:
     body.append(
         Heading(words=("Latest", "最近"), link=("See all", "全部"), do=activity_page().at_root())
     )
-    body += [transaction_row(ui, t) for t in found(s, "", "", "all")[:6]]
+    body += [transaction_row(ui, t) for t in found(s, "", "", "")[:6]]
     return Page(
         title=("Wallet", "钱包"), body=body, large=True, tabs=tabs("home"),
         actions=(
@@ -138,8 +140,8 @@ def activity_page(s: State, ui: Ui) -> Page:
     text = ui.field("text", ("Search transactions", "搜索交易"), kind="search")
     direction = ui.chips(
         "direction",
-        (("all", ("All", "全部")), ("in", ("In", "收入")), ("out", ("Out", "支出"))),
-        "all",
+        (("", ("All", "全部")), ("in", ("In", "收入")), ("out", ("Out", "支出"))),
+        "",
     )
     category = ui.chips(
         "category", (("", ("Any kind", "全部类别")), *((c[0], c[1]) for c in CATEGORIES)), ""

@@ -210,7 +210,7 @@ def card_page(s: State, ui: Ui, card: CardId) -> Page:
         body.append(
             Button(words=("Make main card", "设为主卡"), kind="tonal", do=make_main(card=card))
         )
-    used = [t for t in found(s, "", "", "all") if t.source == card][:6]
+    used = [t for t in found(s, "", "", "") if t.source == card][:6]
     if used:
         body += [Heading(words=("Payments", "付款")), *(transaction_row(ui, t) for t in used)]
     title = f"{c.bank} {c.last4}"

@@ -153,43 +153,52 @@ def get_balance(s: State, ctx: Ctx) -> dict[str, int]:
 
 @app.query(
     "transactions.search",
-    tool="Find transactions by text, category, direction and month (YYYY-MM), newest first.",
+    tool="Find transactions by text, category and direction (in or out), newest first.",
+    shows="/activity",
 )
 def search(
     s: State, ctx: Ctx, text: str = "", category: Category | None = None,
-    direction: Literal["all", "in", "out"] = "all", month: str = "",
+    direction: Literal["", "in", "out"] = "",
 ) -> list[Transaction]:  # fmt: skip
     """Return the transactions that fit."""
-    rows = found(s, text, category or "", direction)
-    return [t for t in rows if month_of(t.at_s).startswith(month)]
+    return found(s, text, category or "", direction)
 
 
-@app.query("spending.month", tool="Sum what was spent in a month (YYYY-MM) by category, in cents.")
+@app.query("transactions.get", tool="Read one transaction.", shows="/t/{transaction}")
+def get_transaction(s: State, ctx: Ctx, transaction: TransactionId) -> Transaction:
+    """Return one transaction."""
+    return s.transactions[transaction]
+
+
+@app.query(
+    "spending.month", tool="Sum what was spent in a month (YYYY-MM) by category, in cents.",
+    shows="/spending",
+)  # fmt: skip
 def spending(s: State, ctx: Ctx, month: str) -> dict[str, int]:
     """Return cents by category."""
     return spent(s, month)
 
 
-@app.query("cards.list", tool="List the cards.")
+@app.query("cards.list", tool="List the cards.", shows="/cards")
 def list_cards(s: State, ctx: Ctx) -> list[dict[str, Any]]:
     """Return the cards without their codes."""
     fields = ("id", "bank", "network", "kind", "last4", "expires", "frozen", "verified")
     return [{f: getattr(c, f) for f in fields} | {"main": c.id == s.main_card} for c in s.cards]
 
 
-@app.query("bills.list", tool="List the bills, the first due first.")
+@app.query("bills.list", tool="List the bills, the first due first.", shows="/bills")
 def list_bills(s: State, ctx: Ctx) -> list[Bill]:
     """Return the bills."""
     return sorted(s.bills, key=lambda b: b.due)
 
 
-@app.query("requests.list", tool="List requests for money, both ways.")
+@app.query("requests.list", tool="List requests for money, both ways.", shows="/requests")
 def list_requests(s: State, ctx: Ctx) -> list[MoneyRequest]:
     """Return the requests."""
     return list(s.requests)
 
 
-@app.query("payments.list", tool="List payments that other apps asked for.")
+@app.query("payments.list", tool="List payments that other apps asked for.", shows="/")
 def list_payments(s: State, ctx: Ctx) -> list[dict[str, Any]]:
     """Return the payments without what they call back."""
     fields = ("id", "merchant", "amount_cents", "order", "state", "source")
@@ -213,7 +222,7 @@ def found(s: State, text: str, category: str, direction: str) -> list[Transactio
         lambda t: (
             wanted in f"{t.title} {t.note}".casefold()
             and category in ("", t.category)
-            and (direction == "all" or (direction == "in") == (t.amount_cents > 0))
+            and (direction == "" or (direction == "in") == (t.amount_cents > 0))
         )
     )
     return sorted(rows, key=lambda t: (-t.at_s, t.id))

@@ -291,7 +291,7 @@ def delete_stranger_chat(w: WorldView) -> Draft:
     """Delete the conversation with somebody who is no contact, told by what it is about."""
     f = facts(w.cast)
     person, words = w.rng.choice((
-        (f.buyer, f"{f.buyer_item.removeprefix('the ').capitalize()} is sold by now"),
+        (f.buyer, f"{f.buyer_item.capitalize()} is sold by now"),
         (f.plumber, "The kitchen tap has been fixed by somebody else"),
     ))  # fmt: skip
     thread = chat_with(w, person.phone)

@@ -11,7 +11,7 @@ from screenloop.registry import load, unknown
 from screenloop.suites.phone_core.template import Template, build
 from screenloop.types import Task
 
-PACKS = ("contacts",)
+PACKS = ("contacts", "messages", "messages_questions", "notes", "notes_questions")
 """Files of this folder that hold templates."""
 
 

@@ -1,0 +1,220 @@
+"""What a training run learns with, and the refusal of combinations that cannot learn; pure.
+
+Everything is refused before anything runs, saying what to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeVar, get_args
+
+import msgspec
+from msgspec import Meta
+
+from screenloop.errors import ConfigError
+from screenloop.messages import Sampling
+from screenloop.registry import unknown
+from screenloop.train.aggregate import Aggregation
+from screenloop.train.anchors import AnchorKind
+from screenloop.train.curriculum import CurriculumSettings
+from screenloop.train.group_advantage import Normalise
+from screenloop.train.kl import KlKind
+from screenloop.train.loss import Clip, LossKind
+from screenloop.train.masking import Statistics
+from screenloop.train.mismatch import Level, Rejection
+from screenloop.train.parity import ParityLimits
+from screenloop.train.reward import RewardSettings
+from screenloop.types import Struct
+
+Estimator = Literal[
+    "grpo", "dr_grpo", "rloo", "reinforce++", "reinforce++_baseline", "ppo", "gigpo", "hgpo"
+]
+"""How advantages are estimated."""
+RELATIVE: frozenset[str] = frozenset(get_args(Estimator)) - {"ppo", "reinforce++"}
+"""Estimators that compare the attempts of a group."""
+STEPWISE: frozenset[str] = frozenset({"gigpo", "hgpo"})
+"""Estimators that give credit to steps."""
+Share = Annotated[float, Meta(ge=0.0, le=1.0)]
+
+S = TypeVar("S", bound=Struct)
+
+
+class AdvantageSettings(Struct, frozen=True, kw_only=True):
+    """Advantages."""
+
+    estimator: Estimator = "grpo"
+    statistics: Statistics = "attempt"
+    """What weighs alike where a batch is whitened (`ppo`, `reinforce++`)."""
+    gamma: Share | None = None
+    """Discount; `None` is 1 for tokens and 0.95 for steps (`gigpo`, `hgpo`)."""
+    lam: Share = 1.0
+    """Lambda of GAE (`ppo`)."""
+    omega: Annotated[float, Meta(ge=0.0)] = 1.0
+    """Weight of the step part (`gigpo`)."""
+    normalise: Normalise | None = None
+    """Division by the standard deviation in step credit; `None` is off in `gigpo`, on in `hgpo`."""
+    pool_steps: bool = False
+    """Whether episode statistics count steps (`gigpo`)."""
+    history: Annotated[int, Meta(ge=0)] = 2
+    """States before the anchor that must agree, at most (`hgpo`)."""
+    alpha: float = 1.0
+    """How much longer agreement weighs (`hgpo`)."""
+    anchor: AnchorKind = "state"
+
+    @property
+    def discount(self) -> float:
+        """The discount in force."""
+        if self.gamma is not None:
+            return self.gamma
+        return 0.95 if self.estimator in STEPWISE else 1.0
+
+
+class KlSettings(Struct, frozen=True, kw_only=True):
+    """The pull towards the reference policy."""
+
+    place: Literal["off", "loss", "reward"] = "off"
+    kind: KlKind = "k3"
+    coefficient: Annotated[float, Meta(ge=0.0)] = 1e-3
+
+
+class MismatchSettings(Struct, frozen=True, kw_only=True):
+    """What is done about rollout and trainer not being quite the same policy."""
+
+    weights: Level | None = None
+    """Level of the importance weights; `None` is none."""
+    high: Annotated[float, Meta(gt=0.0)] = 2.0
+    low: Annotated[float, Meta(gt=0.0)] | None = None
+    """With it, weights outside are 0 instead of cut."""
+    reject: tuple[Rejection, ...] = ()
+
+
+class LossSettings(Struct, frozen=True, kw_only=True):
+    """The policy loss."""
+
+    kind: LossKind = "ppo"
+    clip: Clip | None = None
+    """`None` is the usual clip of the kind."""
+    aggregation: Aggregation = "token-mean"
+    by_attempt: bool = True
+    """Whether a sequence is an attempt with all its windows, or each window."""
+    length: int | None = None
+    """The fixed length of `seq-mean-token-sum-norm`."""
+    entropy: Annotated[float, Meta(ge=0.0)] = 0.0
+    """Coefficient of the entropy bonus."""
+
+
+class ValueSettings(Struct, frozen=True, kw_only=True):
+    """The value head of PPO."""
+
+    coefficient: Annotated[float, Meta(gt=0.0)] = 0.5
+    clip: Annotated[float, Meta(gt=0.0)] = 0.5
+
+
+class LearningSettings(Struct, frozen=True, kw_only=True):
+    """Everything between finished attempts and a gradient."""
+
+    advantage: AdvantageSettings = AdvantageSettings()
+    loss: LossSettings = LossSettings()
+    kl: KlSettings = KlSettings()
+    mismatch: MismatchSettings = MismatchSettings()
+    value: ValueSettings | None = None
+    reward: RewardSettings = RewardSettings()
+    curriculum: CurriculumSettings = CurriculumSettings()
+    parity: ParityLimits = ParityLimits()
+
+
+def usual_clip(kind: LossKind) -> Clip:
+    """Return the clip that a kind of loss is usually run with."""
+    if kind == "gspo":
+        return Clip(low=3e-4, high=4e-4, dual=None)
+    return Clip() if kind == "ppo" else Clip(dual=None)
+
+
+def read_settings(data: Mapping[str, Any], kind: type[S]) -> S:
+    """Return settings of this kind from plain data, such as a recipe's.
+
+    Raises:
+        ConfigError: a key is unknown (names the nearest), or a value has another type or range.
+    """
+    _require_known(data, kind, "")
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"wrong setting: {error}") from None
+
+
+def require_learnable(settings: LearningSettings, sampling: Sampling, max_steps: int) -> None:
+    """Refuse settings that cannot learn.
+
+    Args:
+        settings: What is learnt with.
+        sampling: How the attempts are drawn.
+        max_steps: Most steps an attempt may take.
+
+    Raises:
+        ConfigError: says what does not go together and what to change.
+    """
+    _require_groups(settings)
+    estimator = settings.advantage.estimator
+    if estimator in STEPWISE and max_steps < 2:
+        raise ConfigError(
+            f"{estimator} gives credit to steps, but attempts end after {max_steps} step: raise "
+            "the step limit to 2 or more, or take grpo"
+        )
+    if estimator == "ppo" and settings.value is None:
+        raise ConfigError("ppo needs a value head: add `value`, or take a group estimator")
+    if estimator != "ppo" and settings.value is not None:
+        raise ConfigError(f"{estimator} uses no value head: remove `value`, or take ppo")
+    loss = settings.loss
+    if loss.kind in ("gspo", "cispo") and loss.clip is not None and loss.clip.dual is not None:
+        raise ConfigError(f"{loss.kind} has no dual clip: set loss.clip.dual to null")
+    if loss.aggregation == "seq-mean-token-sum-norm" and loss.length is None:
+        raise ConfigError(
+            "seq-mean-token-sum-norm needs loss.length: the most tokens that an attempt may sample"
+        )
+    if sampling.temperature <= 0:
+        raise ConfigError(
+            "attempts are drawn at temperature 0: all of a group would be the same. Set "
+            "sampling.temperature to 1"
+        )
+    if sampling.top_p != 1.0 or sampling.top_k is not None:
+        raise ConfigError(
+            "top_p and top_k cut tokens from the distribution that the loss would not cut: set "
+            "top_p to 1 and remove top_k"
+        )
+
+
+def _require_groups(settings: LearningSettings) -> None:
+    estimator, curriculum = settings.advantage.estimator, settings.curriculum
+    if estimator not in RELATIVE:
+        return
+    numbers = {"attempts": curriculum.attempts}
+    if curriculum.adaptive:
+        numbers["attempts_unsolved"] = curriculum.attempts_unsolved
+        numbers["attempts_mastered"] = curriculum.attempts_mastered
+    for name, number in numbers.items():
+        if number < 2:
+            raise ConfigError(
+                f"{estimator} compares the attempts of a group, but curriculum.{name} is {number}: "
+                "set it to 2 or more, or take reinforce++ or ppo"
+            )
+
+
+def _require_known(data: Mapping[str, Any], kind: type[Any], path: str) -> None:
+    """Name an unknown key with its place, before msgspec refuses it without one's neighbours."""
+    fields = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+    for key, value in data.items():
+        if key not in fields:
+            where = f"setting in {path!r}" if path else "setting"
+            raise unknown(where, key, fields)
+        inner = next((t for t in _types(fields[key]) if _is_struct(t)), None)
+        if inner is not None and isinstance(value, Mapping):
+            _require_known(value, inner, f"{path}.{key}" if path else key)
+
+
+def _types(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) or (annotation,)
+
+
+def _is_struct(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, msgspec.Struct)

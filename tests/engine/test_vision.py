@@ -1,0 +1,92 @@
+import io
+
+import numpy as np
+import pytest
+import torch
+from engine_parts import pixel_policy, png
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
+
+from screenloop.engine.vision import PlacedImage, VisionRule, place, positions
+from screenloop.errors import AgentError, ConfigError
+
+IMAGE_ID = 99
+
+
+def rule(patch_px=14, merge=2, frames=2):
+    return VisionRule(patch_px=patch_px, merge=merge, frames=frames, image_id=IMAGE_ID)
+
+
+@pytest.mark.parametrize(
+    ("patch_px", "merge", "frames", "size_px"),
+    [(14, 2, 2, (56, 112)), (16, 2, 2, (96, 32)), (16, 1, 1, (64, 48))],
+)
+def test_patches_are_those_of_the_reference_processor(patch_px, merge, frames, size_px):
+    picture = Image.fromarray(
+        np.random.default_rng(3).integers(0, 256, (size_px[1], size_px[0], 3), dtype=np.uint8)
+    )
+    reference = Qwen2VLImageProcessorPil(
+        patch_size=patch_px, merge_size=merge, temporal_patch_size=frames, do_resize=False,
+        image_mean=[0.5] * 3, image_std=[0.5] * 3,
+    )(picture, return_tensors="pt")  # fmt: skip
+    out = io.BytesIO()
+    picture.save(out, "PNG")
+    ours = rule(patch_px, merge, frames)
+    torch.testing.assert_close(ours.pixels(out.getvalue()), reference["pixel_values"])
+    assert list(ours.grid(size_px)) == reference["image_grid_thw"][0].tolist()
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 6), st.integers(1, 4)), max_size=3))
+def test_positions_are_those_of_the_reference_network(shapes):
+    model = pixel_policy().model.model
+    image_id = model.config.image_token_id
+    ids, kinds, images = [5], [0], []
+    for rows, columns, text in shapes:
+        count = rows * columns
+        images.append(
+            PlacedImage(
+                key="k", size_px=(1, 1), grid=(1, rows, columns), start=len(ids), length=count
+            )
+        )
+        ids += [image_id] * count + [7] * text
+        kinds += [1] * count + [0] * text
+    grids = torch.tensor([i.grid for i in images]) if images else None
+    reference, delta = model.get_rope_index(
+        torch.tensor([ids]), torch.tensor([kinds], dtype=torch.int), image_grid_thw=grids
+    )
+    ours = positions(len(ids), images, merge=1)
+    assert torch.equal(ours, reference[:, 0])
+    assert int(ours.max()) + 1 == len(ids) + int(delta)
+
+
+def test_a_picture_of_an_impossible_size_is_refused_with_the_right_factor():
+    with pytest.raises(ConfigError, match=r"30x28 px.*multiples of 28 px.*factor_px.*28"):
+        rule().grid((30, 28))
+
+
+def test_bytes_that_are_no_picture_are_refused():
+    with pytest.raises(AgentError, match="cannot be read"):
+        rule().pixels(b"not a picture")
+
+
+def test_spans_are_found_again_from_the_ids_and_the_pictures():
+    pictures = [("sha256-a.png", (56, 56)), ("sha256-b.png", (112, 56))]
+    ids = [1, *[IMAGE_ID] * 4, *[IMAGE_ID] * 8, 2]
+    placed = place(ids, pictures, rule())
+    assert [(i.key, i.start, i.length, i.end) for i in placed] == [
+        ("sha256-a.png", 1, 4, 5), ("sha256-b.png", 5, 8, 13),
+    ]  # fmt: skip
+    assert sum(rule().tokens(i.grid) for i in placed) == ids.count(IMAGE_ID)
+
+
+@pytest.mark.parametrize("ids", [[1, 99, 99], [99] * 5, [99, 99, 1, 99, 99], []])
+def test_placeholders_that_do_not_fit_their_pictures_are_refused(ids):
+    with pytest.raises(ConfigError, match="placeholder tokens"):
+        place(ids, [("sha256-a.png", (56, 56))], rule())
+
+
+def test_the_same_bytes_give_the_same_patches():
+    assert torch.equal(rule(16, 1, 1).pixels(png(3)), rule(16, 1, 1).pixels(png(3)))
