@@ -201,7 +201,7 @@ def test_an_unknown_name_is_told_the_valid_ones(
         ("eval --suite os:getcwd --model oracle", "no suite"),
         ("eval --suite :x --model oracle", "dotted path"),
         ("eval --suite miniwob --model oracle --tasks click-button", "no solution"),
-        ("eval --suite phone-core --model oracle --mode hybrid --dialect uitars", "hybrid"),
+        ("eval --suite phone-core --model oracle --mode hybrid --dialect uitars", "gui_only"),
         ("eval --model oracle", "--suite"),
         ("proof --suite miniwob --tasks click-button", "golden"),
         ("report no-run", "no-run"),
@@ -285,11 +285,6 @@ def test_proof_prints_exactly_the_promised_keys(shell: Shell) -> None:
 )
 def test_figures_have_the_promised_names(kind: Any, keys: str) -> None:
     assert set(keys.split()) <= set(kind.__struct_fields__)
-
-
-def test_the_prefix_bench_prints_one_object(shell: Shell) -> None:
-    found = shell("bench prefix --json").json
-    assert {"hit_windowed", "hit_last_k", "recompute_ratio", "train_tokens_ratio"} <= set(found)
 
 
 def test_suites_and_tasks_are_listed(shell: Shell) -> None:

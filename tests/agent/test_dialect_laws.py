@@ -139,7 +139,10 @@ def test_a_tool_that_is_not_declared_is_refused(name):
     assert not dialect.expresses(call, bare)
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+TOLD = [name for name in DIALECTS if not name.startswith("tiny")]
+
+
+@pytest.mark.parametrize("name", TOLD)
 def test_a_prompt_is_fixed_names_only_what_the_device_does_and_keeps_tools_to_hybrid(name):
     dialect = FAMILIES[name]
     for kind in ("phone", "web"):

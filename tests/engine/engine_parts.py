@@ -62,9 +62,7 @@ async def play(engine, episode, turns, **sampling):
     messages, replies = [], []
     for number, parts in enumerate(turns):
         messages.append(user(*parts))
-        call = request(
-            f"{episode}/c{number}", *messages, session_id=f"{episode}/w0", **sampling
-        )
+        call = request(f"{episode}/c{number}", *messages, session_id=f"{episode}/w0", **sampling)
         replies.append(await engine.complete(call, deadline_s=60))
         messages.append(assistant(replies[-1].text))
     return replies

@@ -1,4 +1,5 @@
 import asyncio
+from itertools import pairwise
 
 import pytest
 import torch
@@ -55,7 +56,9 @@ def recomputed(policy, reply, sampling, images=(), patches=None):
 )
 async def test_log_probs_equal_those_of_a_whole_pass(sampling):
     model = engine()
-    replies = await play(model, "e", [(words(LONG),), (words("save"),), (words("tap"),)], **sampling)
+    replies = await play(
+        model, "e", [(words(LONG),), (words("save"),), (words("tap"),)], **sampling
+    )
     for reply in replies:
         assert len(reply.token_ids) == len(reply.logprobs) > 0
         expected = recomputed(model.policy, reply, Sampling(**sampling))
@@ -75,15 +78,16 @@ async def test_pictures_are_read_once_and_their_log_probs_are_those_of_a_whole_p
         placed = place(reply.prompt_token_ids, shown, rule)
         expected = recomputed(model.policy, reply, Sampling(temperature=1.0), placed, patches)
         assert reply.logprobs == pytest.approx(expected, abs=1e-4)
-        assert reply.usage.cached == (0 if number == 0 else len(replies[number - 1].prompt_token_ids)
-                                      + len(replies[number - 1].token_ids) - 1)  # fmt: skip
+        before = replies[number - 1]
+        held = len(before.prompt_token_ids) + len(before.token_ids) - 1 if number else 0
+        assert reply.usage.cached == held
     await model.close()
 
 
 async def test_inside_a_window_each_prompt_extends_the_last_and_its_reply_id_for_id():
     model = engine()
     replies = await play(model, "e", [(words("open"),)] * 6, max_tokens=9)
-    for before, after in zip(replies, replies[1:], strict=False):
+    for before, after in pairwise(replies):
         held = before.prompt_token_ids + before.token_ids
         assert after.prompt_token_ids[: len(held)] == held
     await model.close()
@@ -111,8 +115,7 @@ async def test_a_fresh_engine_counts_in_an_episode_what_the_history_policy_alone
     model = engine()
     replies = await play(model, "e", [(words(LONG),)] * 4)
     alone = sum(
-        common_prefix(b.prompt_token_ids[:-1], a.prompt_token_ids)
-        for a, b in zip(replies, replies[1:], strict=False)
+        common_prefix(b.prompt_token_ids[:-1], a.prompt_token_ids) for a, b in pairwise(replies)
     )
     assert model.counters.session_cached_tokens == alone
     await model.close()

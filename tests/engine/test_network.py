@@ -24,7 +24,9 @@ def test_logits_with_and_without_a_cached_past_agree(rows):
     chunks, expected = [], []
     for ids, cached in rows:
         start = min(cached, len(ids) - 1)
-        past = network.extend([Chunk(token_ids=ids[:start], start=0, past=None)])[0] if start else None
+        past = (
+            network.extend([Chunk(token_ids=ids[:start], start=0, past=None)])[0] if start else None
+        )
         chunks.append(Chunk(token_ids=ids, start=start, past=past and past.layers))
         expected.append(whole(policy, Chunk(token_ids=ids, start=0, past=None))[-1])
     for got, logits in zip(network.extend(chunks), expected, strict=True):
@@ -61,9 +63,7 @@ def test_pictures_behind_a_cached_past_give_the_logits_of_a_whole_pass(turns_cac
     writer = PromptWriter(policy.tokenizer, vision=policy.vision, stop_ids=policy.stop_ids)
     turns = [user(words("open"), image(blobs, n, (64, 32 * (n + 1)))) for n in range(3)]
     prompts = [writer.write(turns[: n + 1]) for n in range(3)]
-    patches = {
-        i.key: policy.vision.pixels(blobs.get(i.key)) for i in prompts[-1].images
-    }
+    patches = {i.key: policy.vision.pixels(blobs.get(i.key)) for i in prompts[-1].images}
 
     def chunk(prompt, start=0, past=None):
         return Chunk(
@@ -95,7 +95,7 @@ def test_pictures_behind_a_cached_past_give_the_logits_of_a_whole_pass(turns_cac
 
 def test_the_trainers_pass_has_gradients_and_ignores_padding():
     policy = text_policy()
-    short, long = (10, 11, 12), (10, 11, 12, 13, 14)
-    logits = full_logits(policy, [Chunk(token_ids=ids, start=0, past=None) for ids in (short, long)])
+    rows = [(10, 11, 12), (10, 11, 12, 13, 14)]
+    logits = full_logits(policy, [Chunk(token_ids=ids, start=0, past=None) for ids in rows])
     assert logits.requires_grad
     torch.testing.assert_close(logits[0, :3], logits[1, :3], atol=1e-5, rtol=1e-5)

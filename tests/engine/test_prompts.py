@@ -41,9 +41,7 @@ def test_a_reply_that_was_cut_off_still_gets_its_end():
 
 def test_without_a_remembered_reply_its_words_are_encoded():
     policy = text_policy()
-    prompt = writer(policy).write(
-        [user(words("open")), assistant("tap <e3>"), user(words("save"))]
-    )
+    prompt = writer(policy).write([user(words("open")), assistant("tap <e3>"), user(words("save"))])
     assert policy.tokenizer.convert_ids_to_tokens(list(prompt.token_ids)) == [
         "<|user|>", "open", "<|end|>", "<|assistant|>", "tap", "<e3>", "<|end|>",
         "<|user|>", "save", "<|end|>", "<|assistant|>",

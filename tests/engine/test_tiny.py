@@ -40,7 +40,9 @@ def test_the_seed_alone_decides_the_weights_and_no_global_state_moves():
 
 def test_a_tiny_model_learns_to_copy_a_mark_within_seconds():
     tokenizer = tiny_tokenizer(WORDS)
-    names, marks = [tokenizer.encode(t, add_special_tokens=False) for t in ("red green blue", "<e0> <e1> <e2>")]
+    names, marks = [
+        tokenizer.encode(t, add_special_tokens=False) for t in ("red green blue", "<e0> <e1> <e2>")
+    ]
     policy = tiny_text(WORDS, seed=0)
     policy.model.train()
     source = torch.Generator().manual_seed(0)

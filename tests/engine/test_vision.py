@@ -48,12 +48,12 @@ def test_positions_are_those_of_the_reference_network(shapes):
         count = rows * columns
         images.append(
             PlacedImage(
-                key="k", size_px=(1, 1), grid=(1, rows, columns), start=len(ids), length=count
+                key="k", size_px=(1, 1), grid_thw=(1, rows, columns), start=len(ids), length=count
             )
         )
         ids += [image_id] * count + [7] * text
         kinds += [1] * count + [0] * text
-    grids = torch.tensor([i.grid for i in images]) if images else None
+    grids = torch.tensor([i.grid_thw for i in images]) if images else None
     reference, delta = model.get_rope_index(
         torch.tensor([ids]), torch.tensor([kinds], dtype=torch.int), image_grid_thw=grids
     )
@@ -79,7 +79,7 @@ def test_spans_are_found_again_from_the_ids_and_the_pictures():
     assert [(i.key, i.start, i.length, i.end) for i in placed] == [
         ("sha256-a.png", 1, 4, 5), ("sha256-b.png", 5, 8, 13),
     ]  # fmt: skip
-    assert sum(rule().tokens(i.grid) for i in placed) == ids.count(IMAGE_ID)
+    assert sum(rule().tokens(i.grid_thw) for i in placed) == ids.count(IMAGE_ID)
 
 
 @pytest.mark.parametrize("ids", [[1, 99, 99], [99] * 5, [99, 99, 1, 99, 99], []])

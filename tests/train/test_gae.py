@@ -1,6 +1,6 @@
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from screenloop.train.gae import gae, value_loss
@@ -26,6 +26,7 @@ def _raw(rewards, values, mask, gamma, lam):
     return [sum((gamma * lam) ** k * d for k, d in enumerate(deltas[i:])) for i in range(len(at))]
 
 
+@settings(max_examples=40, deadline=None)
 @given(rows(), st.floats(0, 1), st.floats(0, 1))
 def test_returns_are_the_sum_of_the_definition_over_sampled_tokens(row, gamma, lam):
     rewards, values, mask = row
@@ -67,6 +68,6 @@ def test_the_value_loss_earns_nothing_beyond_the_clip():
     values = torch.tensor([[1.0]], requires_grad=True)
     found = value_loss(values, old, returns, torch.ones(1, 1), clip=0.5)
     found.loss_bt.sum().backward()
-    assert float(found.loss_bt) == pytest.approx((0.5 - 2) ** 2 / 2)
+    assert float(found.loss_bt.detach()) == pytest.approx((0.5 - 2) ** 2 / 2)
     assert float(values.grad) == 0
     assert found.clip_fraction == 1.0

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from screenloop.train.group_advantage import (
@@ -56,6 +56,7 @@ def test_printed_values_of_reinforce_plus_plus():
     assert found[1].tolist() == _values([-1.2748] * 5)
 
 
+@settings(max_examples=40, deadline=None)
 @given(batches())
 def test_advantages_of_a_group_sum_to_zero(batch):
     rewards, groups = batch
@@ -65,6 +66,7 @@ def test_advantages_of_a_group_sum_to_zero(batch):
         assert sums.abs().max() < 1e-9
 
 
+@settings(max_examples=40, deadline=None)
 @given(batches(), st.randoms(use_true_random=False))
 def test_the_order_of_attempts_does_not_matter(batch, random):
     rewards, groups = batch
@@ -75,6 +77,7 @@ def test_the_order_of_attempts_does_not_matter(batch, random):
         assert torch.allclose(mixed, estimator(rewards, groups)[order], atol=1e-9)
 
 
+@settings(max_examples=40, deadline=None)
 @given(batches(), st.floats(-3, 3), st.floats(0.5, 4))
 def test_grpo_ignores_shift_and_scale_of_rewards(batch, shift, scale):
     rewards, groups = batch
@@ -83,22 +86,18 @@ def test_grpo_ignores_shift_and_scale_of_rewards(batch, shift, scale):
     assert torch.allclose(moved, grpo(rewards, groups), atol=1e-3)
 
 
+@settings(max_examples=40, deadline=None)
 @given(batches())
 def test_rloo_is_the_others_mean_and_a_multiple_of_dr_grpo(batch):
-    rewards, groups = batch
-    for i, group in enumerate(groups.tolist()):
-        others = [
-            float(r)
-            for j, (r, g) in enumerate(zip(rewards, groups.tolist(), strict=True))
-            if g == group and j != i
-        ]
-        expected = float(rewards[i]) - sum(others) / len(others) if others else 0.0
-        assert float(rloo(rewards, groups)[i]) == pytest.approx(expected, abs=1e-9)
-        if others:
-            factor = (len(others) + 1) / len(others)
-            assert float(rloo(rewards, groups)[i]) == pytest.approx(
-                factor * float(dr_grpo(rewards, groups)[i]), abs=1e-9
-            )
+    rewards, groups = batch[0].tolist(), batch[1].tolist()
+    found, scaled = rloo(*batch).tolist(), dr_grpo(*batch).tolist()
+    for i, group in enumerate(groups):
+        others = [r for j, r in enumerate(rewards) if groups[j] == group and j != i]
+        if not others:
+            assert found[i] == 0
+            continue
+        assert found[i] == pytest.approx(rewards[i] - sum(others) / len(others), abs=1e-9)
+        assert found[i] == pytest.approx((len(others) + 1) / len(others) * scaled[i], abs=1e-9)
 
 
 def test_an_attempt_alone_in_its_group_and_a_group_without_spread_get_zero():
@@ -106,6 +105,11 @@ def test_an_attempt_alone_in_its_group_and_a_group_without_spread_get_zero():
     groups = torch.tensor([0, 1, 1, 1])
     for estimator in (grpo, dr_grpo, rloo):
         assert estimator(rewards, groups).tolist() == [0, 0, 0, 0]
+
+
+def test_a_rounded_mean_of_equal_rewards_is_not_blown_up():
+    # In single precision the mean of three times 0.45 is not 0.45.
+    assert grpo(torch.full((3,), 0.45), torch.zeros(3, dtype=torch.long)).tolist() == [0, 0, 0]
 
 
 def test_long_attempts_weigh_no_more_unless_steps_are_pooled():

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from screenloop.errors import ConfigError
@@ -9,6 +9,7 @@ from screenloop.train.kl import kl_estimate, kl_in_reward
 PAIRS = st.lists(st.tuples(st.floats(-15, 0), st.floats(-15, 0)), min_size=1, max_size=8)
 
 
+@settings(max_examples=40, deadline=None)
 @given(PAIRS)
 def test_k2_and_k3_are_never_negative(pairs):
     new, ref = torch.tensor([pairs], dtype=torch.float64).unbind(-1)
@@ -16,18 +17,21 @@ def test_k2_and_k3_are_never_negative(pairs):
         assert (kl_estimate(new, ref, kind) >= 0).all()
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 200))
 def test_k1_and_k3_are_unbiased_for_the_kl(seed):
     draw = torch.Generator().manual_seed(seed)
     policy, reference = torch.log_softmax(
-        torch.randn(2, 5, generator=draw, dtype=torch.float64), dim=-1
+        torch.randn(2, 5, generator=draw, dtype=torch.float64) / 2, dim=-1
     )
+    assert kl_estimate(policy, reference, "k3").max() < 10, "the bound would bias it"
     exact = (policy.exp() * (policy - reference)).sum()
     for kind in ("k1", "k3"):
         expected = (policy.exp() * kl_estimate(policy, reference, kind)).sum()
         assert float(expected) == pytest.approx(float(exact), abs=1e-9)
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 200), st.sampled_from(["k1+", "k2", "k3+"]))
 def test_the_expected_gradient_of_the_straight_through_kinds_is_that_of_the_kl(seed, kind):
     draw = torch.Generator().manual_seed(seed)

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from screenloop.errors import ConfigError
@@ -32,6 +32,7 @@ def _batch(seed, rows=4, tokens=6):
 
 
 @pytest.mark.parametrize("name", ["ppo", "gspo"])
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 500))
 def test_at_ratio_one_the_loss_is_minus_the_mean_advantage(name, seed):
     old, _, advantages, mask = _batch(seed)
@@ -40,6 +41,7 @@ def test_at_ratio_one_the_loss_is_minus_the_mean_advantage(name, seed):
 
 
 @pytest.mark.parametrize("name", LOSSES)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 500))
 def test_at_ratio_one_the_gradient_is_that_of_reinforce(name, seed):
     old, _, advantages, mask = _batch(seed)
@@ -51,6 +53,7 @@ def test_at_ratio_one_the_gradient_is_that_of_reinforce(name, seed):
     assert torch.allclose(*gradients, atol=1e-9)
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 300))
 def test_gradients_of_the_ppo_loss_agree_with_differences(seed):
     old, new, advantages, mask = _batch(seed, rows=2, tokens=3)

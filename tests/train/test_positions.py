@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from screenloop.train.positions import mrope_positions
@@ -30,6 +30,7 @@ def _prompts(draw):
     return at, images
 
 
+@settings(max_examples=40, deadline=None)
 @given(_prompts(), st.integers(1, 20))
 def test_decode_steps_continue_at_length_plus_k_plus_delta(prompt, new_tokens):
     length, images = prompt

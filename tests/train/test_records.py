@@ -17,8 +17,9 @@ def test_records_of_the_harness_become_deltas_that_expand_to_the_same_prompts():
     assert [call.prefix_call_id is None for call in calls] == [
         i in (0, 4, 7, 10) for i in range(11)
     ]
-    stored = sum(len(call.prompt_delta_ids) for call in calls)
-    assert stored < 0.6 * sum(len(prompt) for prompt in seen.values())
+    for before, call in zip(calls, calls[1:], strict=False):
+        if call.prefix_call_id is not None:
+            assert call.prefix_length == len(seen[before.call_id]) + len(before.reply_ids)
     assert {call.weights_version for call in calls} == {3}
 
 

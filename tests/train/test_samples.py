@@ -22,7 +22,7 @@ from screenloop.errors import ConfigError
 from screenloop.train.batch import attempt_rows, collate
 from screenloop.train.logprobs import token_scores
 from screenloop.train.parity import judge_parity, measure_parity
-from screenloop.train.records import expand_prompts
+from screenloop.train.records import CallTokens, expand_prompts
 from screenloop.train.samples import (
     cut_to,
     step_samples,
@@ -150,6 +150,43 @@ def test_a_template_that_rewrites_the_past_begins_a_new_sequence():
         ["e/c3"],
     ]
     assert _trained(samples) == _sampled(calls)
+
+
+def _grown(call_id, window_index, before, **changes):
+    """Return a text-only call whose prompt goes on from the one before."""
+    facts = {
+        "call_id": call_id,
+        "step_index": int(call_id),
+        "window_index": window_index,
+        "prefix_call_id": before.call_id if before else None,
+        "prefix_length": before.prefix_length + len(before.prompt_delta_ids + before.reply_ids)
+        if before
+        else 0,
+        "prompt_delta_ids": (11, 12),
+        "reply_ids": (13, END),
+        "log_probs": (-1.0, -1.0),
+        "weights_version": 0,
+    }
+    return CallTokens(**{**facts, **changes})
+
+
+def test_samples_keep_to_the_windows_even_where_a_text_prompt_only_grows():
+    first = _grown("0", 0, None)
+    second = _grown("1", 0, first)
+    third = _grown("2", 1, second)
+    samples = window_samples("e", [first, second, third])
+    assert [[s.call_id for s in sample.spans] for sample in samples] == [["0", "1"], ["2"]]
+    assert samples[1].token_ids[: samples[1].spans[0].start] == (11, 12, 13, END) * 2 + (11, 12)
+
+
+@pytest.mark.parametrize("changes", [{"banned_ids": (5,)}, {"temperature": 0.7}])
+def test_calls_drawn_from_other_distributions_do_not_share_a_sequence(changes):
+    first = _grown("0", 0, None)
+    second = _grown("1", 0, first, **changes)
+    samples = window_samples("e", [first, second])
+    assert len(samples) == 2
+    assert samples[1].banned_ids == second.banned_ids
+    assert samples[1].temperature == second.temperature
 
 
 def test_log_probs_recomputed_on_samples_are_those_of_the_rollout():

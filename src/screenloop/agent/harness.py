@@ -5,9 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from screenloop.actions import Action, encode_action, pin_frame
 from screenloop.agent.base import Assignment, Decision, Turn
-from screenloop.agent.dialects.base import Dialect, DialectContext, context_of
+from screenloop.agent.dialects.base import (
+    Dialect,
+    DialectContext,
+    ReadsTree,
+    Reminds,
+    context_of,
+)
+from screenloop.agent.elements import read_elements
 from screenloop.agent.history import (
     PastStep,
     WindowSpan,
@@ -15,15 +24,15 @@ from screenloop.agent.history import (
     window_at,
     windowed_prompt,
 )
-from screenloop.agent.prompt import first_words, head, next_words
+from screenloop.agent.prompt import first_words, head, next_words, quotes
 from screenloop.agent.screen import Pictures, smart_resize
 from screenloop.config import ImageRule, Window
 from screenloop.errors import ConfigError, EnvironmentFault, ParseFailure
-from screenloop.messages import ChatRequest, ImagePart, Message, Reply, Sampling
+from screenloop.messages import ChatRequest, ImagePart, Message, Reply, Sampling, TextPart
 from screenloop.models.base import Model
 from screenloop.store.blobs import BlobStore
 from screenloop.store.episodes import CallRecord
-from screenloop.types import EnvSpec, Mode, Observation
+from screenloop.types import EnvSpec, Mode, Observation, SizePx, Want
 
 
 class Harness:
@@ -68,6 +77,18 @@ class Harness:
         self._last: Observation | None = None
         self._head = ""
         self._last_request: tuple[Message, ...] = ()
+        self._picture_px: SizePx = (0, 0)
+        self._context: DialectContext | None = None
+
+    @property
+    def wants(self) -> tuple[Want, ...]:
+        """The parts of the screen that Observations must carry."""
+        return ("frame", "tree") if isinstance(self._dialect, ReadsTree) else ("frame",)
+
+    @property
+    def context(self) -> DialectContext | None:
+        """What the reply to the newest turn is read with; `None` before the first turn."""
+        return self._context
 
     @property
     def history(self) -> tuple[PastStep, ...]:
@@ -81,8 +102,9 @@ class Harness:
             ConfigError: the dialect cannot run in this mode, or the prompt file is wrong.
         """
         spec, mode = assignment.spec, assignment.mode
-        picture_px = smart_resize(spec.size_px, self._image)
+        self._picture_px = picture_px = smart_resize(spec.size_px, self._image)
         self._head = head(self._dialect, spec, mode, picture_px, assignment.goal.lang, self._prompt)
+        self._context = None
         self._assignment = assignment
         self._pictures = Pictures(self._blobs, self._image)
         self._steps = []
@@ -93,7 +115,8 @@ class Harness:
         """Show the turn to the model and read its reply; a failed call changes nothing here.
 
         Raises:
-            EnvironmentFault: the Observation has no frame, or one that is no picture.
+            EnvironmentFault: the Observation has no frame (or tree, for a dialect that reads
+                it), or one that cannot be read.
             ModelUnavailable: from the model.
             DeadlinePassed: from the model.
             ConfigError: turns do not follow one another from 0, or `begin` was not called.
@@ -104,8 +127,13 @@ class Harness:
                 f"decide was called for step {turn.step_index}, but step {len(self._steps)} of an "
                 "Episode that has begun comes next; call begin first, then one decide a step"
             )
-        picture = await self._picture(turn.observation)
-        step = PastStep(words=self._words(assignment, turn), image=picture)
+        screen, context = await self._look(assignment, turn.observation)
+        self._context = context
+        step = PastStep(
+            words=self._words(assignment, turn),
+            image=screen,
+            reminder=self._reminder(assignment, turn.observation),
+        )
         span = window_at(turn.step_index, self._window)
         steps = [*self._steps, step]
         request = ChatRequest(
@@ -117,21 +145,19 @@ class Harness:
         reply = await self._model.complete(request, deadline_s=deadline_s)
         text = whole_characters(reply.text)
         record = self._record(request, reply, text, span, turn.step_index)
-        self._steps.append(PastStep(words=step.words, image=step.image, reply=text))
+        self._steps.append(replace(step, reply=text))
         self._last = turn.observation
         self._last_request = request.messages
-        return self._decision(assignment, turn.observation, picture, reply, text, record)
+        return self._decision(turn.observation, context, reply, text, record)
 
     def _decision(
         self,
-        assignment: Assignment,
         seen: Observation,
-        picture: ImagePart,
+        context: DialectContext,
         reply: Reply,
         text: str,
         record: CallRecord,
     ) -> Decision:
-        context = context_of(assignment.spec, assignment.mode, picture.size_px)
         try:
             actions = read_actions(self._dialect, text, context)
         except ParseFailure as error:
@@ -143,13 +169,42 @@ class Harness:
         return Decision(actions=pinned, reply=text, call=record)
 
     def _system(self) -> str | None:
-        return self._head if self._dialect.system_role else None
+        return self._head if self._dialect.system_role and self._head else None
 
     def _words(self, assignment: Assignment, turn: Turn) -> str:
         if self._last is not None:
             return next_words(turn, self._last, assignment.mode)
-        words = first_words(turn.observation.goal or assignment.goal.text, turn, assignment.mode)
+        goal = self._goal(assignment, turn.observation)
+        words = first_words(goal, turn, assignment.mode)
         return words if self._dialect.system_role else f"{self._head}\n\n{words}"
+
+    def _goal(self, assignment: Assignment, seen: Observation) -> str:
+        return seen.goal or assignment.goal.text
+
+    def _reminder(self, assignment: Assignment, seen: Observation) -> str:
+        if not isinstance(self._dialect, Reminds):
+            return ""
+        return self._dialect.reminder(self._goal(assignment, seen))
+
+    async def _look(
+        self, assignment: Assignment, seen: Observation
+    ) -> tuple[ImagePart | TextPart, DialectContext]:
+        """Return what the model is shown of the screen, and what its reply is read with."""
+        spec, mode = assignment.spec, assignment.mode
+        said = quotes(self._goal(assignment, seen))
+        if not isinstance(self._dialect, ReadsTree):
+            picture = await self._picture(seen)
+            context = context_of(spec, mode, picture.size_px)
+            return picture, replace(context, quotes=said)
+        if seen.tree is None:
+            raise EnvironmentFault(
+                f"the Observation has no tree, which dialect {self._dialect.name!r} reads; ask the "
+                "Environment for it, or use a dialect that looks at the picture"
+            )
+        elements = read_elements(self._blobs.get(seen.tree), seen.size_px)
+        context = context_of(spec, mode, self._picture_px)
+        words = TextPart(text=f"\n{self._dialect.screen_words(elements)}")
+        return words, replace(context, elements=elements, quotes=said)
 
     async def _picture(self, seen: Observation) -> ImagePart:
         if seen.frame is None:

@@ -34,7 +34,10 @@ class PastStep(Struct, frozen=True, kw_only=True):
 
     words: str
     """The user turn's words, before the screenshot."""
-    image: ImagePart
+    image: ImagePart | TextPart
+    """The screen: a picture, or its words for a dialect that reads the tree."""
+    reminder: str = ""
+    """The words behind the screen, shown as long as it is."""
     reply: str | None = None
     """`None` for the step that is being decided."""
 
@@ -103,8 +106,11 @@ def _prompt(system: str | None, steps: Sequence[PastStep], first_shown: int) -> 
     if system is not None:
         messages.append(Message(role="system", parts=(TextPart(text=system),)))
     for index, step in enumerate(steps):
-        shown = step.image if index >= first_shown else TextPart(text=PLACEHOLDER)
-        messages.append(Message(role="user", parts=(TextPart(text=step.words), shown)))
+        shown: tuple[TextPart | ImagePart, ...] = (TextPart(text=PLACEHOLDER),)
+        if index >= first_shown:
+            reminder = (TextPart(text=f"\n{step.reminder}"),) if step.reminder else ()
+            shown = (step.image, *reminder)
+        messages.append(Message(role="user", parts=(TextPart(text=step.words), *shown)))
         if step.reply is not None:
             messages.append(assistant(step.reply))
     return tuple(messages)

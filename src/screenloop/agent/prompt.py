@@ -19,6 +19,7 @@ MESSAGE_CHARS = 300
 """Longest part of an effect's message that the model is told."""
 RESULT_CHARS = 2000
 """Longest part of a tool's or command's result that the model is told."""
+_QUOTE = re.compile(r'"([^"]+)"|“([^”]+)”|「([^」]+)」|(?<!\w)\'([^\']+)\'(?!\w)')
 _GOAL_SLOT = re.compile(r"\{(goal|task|instruction|user_task|query)\}")
 
 
@@ -72,6 +73,12 @@ def head(
     if prompt is not None:
         return fill_prompt(prompt, spec, mode, picture_px, lang)
     return dialect.system_prompt(spec, mode, picture_px, lang)
+
+
+def quotes(goal: str) -> tuple[str, ...]:
+    """Return what a goal puts in quotation marks, in order, each once."""
+    found = (next(part for part in groups if part) for groups in _QUOTE.findall(goal))
+    return tuple(dict.fromkeys(found))
 
 
 def first_words(goal: str, turn: Turn, mode: Mode) -> str:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from screenloop.actions import Button
-from screenloop.browser.cdp import Result
+from screenloop.browser.cdp import Params, Result
 from screenloop.browser.keys import KeyPress, character_key, modifier_bit, needs_shift
 from screenloop.browser.page import Page
 
@@ -22,24 +22,27 @@ class Mouse:
 
     async def move(self, x: float, y: float, *, held: Button | None = None) -> None:
         """Move the pointer, with a button held or not."""
-        await self._page.send_aligned(
-            "Input.dispatchMouseEvent",
-            {
-                "type": "mouseMoved",
-                "x": x,
-                "y": y,
-                "button": held or "none",
-                "buttons": _BUTTON_BIT[held] if held else 0,
-            },
-        )
+        await self._page.send_aligned("Input.dispatchMouseEvent", _moved(x, y, held))
 
     async def down(self, x: float, y: float, button: Button = "left", count: int = 1) -> None:
-        """Press a button."""
-        await self._button("mousePressed", x, y, button, count)
+        """Move to the point and press a button there."""
+        # The page takes a move in with its next frame or the next press, whichever is first.
+        await asyncio.gather(
+            self._post(_moved(x, y, None)),
+            self._post(_button("mousePressed", x, y, button, count)),
+        )
 
     async def up(self, x: float, y: float, button: Button = "left", count: int = 1) -> None:
         """Let a button go."""
-        await self._button("mouseReleased", x, y, button, count)
+        await self._post(_button("mouseReleased", x, y, button, count))
+
+    async def click(self, x: float, y: float, button: Button = "left", count: int = 1) -> None:
+        """Move to the point and click there `count` times."""
+        events = [_moved(x, y, None)]
+        for number in range(1, count + 1):
+            events.append(_button("mousePressed", x, y, button, number))
+            events.append(_button("mouseReleased", x, y, button, number))
+        await asyncio.gather(*(self._post(event) for event in events))
 
     async def wheel(self, x: float, y: float, dx: float, dy: float) -> None:
         """Scroll what lies under the point by CSS pixels."""
@@ -48,18 +51,29 @@ class Mouse:
             {"type": "mouseWheel", "x": x, "y": y, "deltaX": dx, "deltaY": dy},
         )
 
-    async def _button(self, kind: str, x: float, y: float, button: Button, count: int) -> None:
-        await self._page.session.send(
-            "Input.dispatchMouseEvent",
-            {
-                "type": kind,
-                "x": x,
-                "y": y,
-                "button": button,
-                "buttons": _BUTTON_BIT[button] if kind == "mousePressed" else 0,
-                "clickCount": count,
-            },
-        )
+    def _post(self, event: Params) -> asyncio.Future[Result]:
+        return self._page.session.post("Input.dispatchMouseEvent", event)
+
+
+def _moved(x: float, y: float, held: Button | None) -> Params:
+    return {
+        "type": "mouseMoved",
+        "x": x,
+        "y": y,
+        "button": held or "none",
+        "buttons": _BUTTON_BIT[held] if held else 0,
+    }
+
+
+def _button(kind: str, x: float, y: float, button: Button, count: int) -> Params:
+    return {
+        "type": kind,
+        "x": x,
+        "y": y,
+        "button": button,
+        "buttons": _BUTTON_BIT[button] if kind == "mousePressed" else 0,
+        "clickCount": count,
+    }
 
 
 class Keyboard:

@@ -245,7 +245,7 @@ def picture_arguments(
     if not pictures:
         return {}
     patches = torch.cat([patches for _, patches in pictures])
-    grids = torch.tensor([image.grid for image, _ in pictures])
+    grids = torch.tensor([image.grid_thw for image, _ in pictures])
     return {
         "pixel_values": patches.to(policy.device, policy.model.dtype),
         "image_grid_thw": grids.to(policy.device),

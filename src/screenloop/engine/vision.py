@@ -82,7 +82,7 @@ class PlacedImage(Struct, frozen=True, kw_only=True):
 
     key: BlobKey
     size_px: SizePx
-    grid: Grid
+    grid_thw: Grid
     start: int
     length: int
 
@@ -103,7 +103,7 @@ def positions(length: int, images: Sequence[PlacedImage], merge: int) -> Tensor:
     for image in images:
         parts.append((torch.arange(image.start - index) + at).expand(3, -1))
         at += image.start - index
-        frames, rows, columns = image.grid[0], image.grid[1] // merge, image.grid[2] // merge
+        frames, rows, columns = image.grid_thw[0], image.grid_thw[1] // merge, image.grid_thw[2] // merge
         axes = (torch.arange(frames), torch.arange(rows), torch.arange(columns))
         parts.append(torch.stack(torch.meshgrid(*axes, indexing="ij")).reshape(3, -1) + at)
         at += max(rows, columns)
@@ -135,7 +135,7 @@ def place(
                 f"the prompt has {len(starts)} placeholder tokens, which do not fit its "
                 f"{len(pictures)} pictures: {key} needs {length} in a row"
             )
-        placed.append(PlacedImage(key=key, size_px=size_px, grid=grid, start=run[0], length=length))
+        placed.append(PlacedImage(key=key, size_px=size_px, grid_thw=grid, start=run[0], length=length))
         at += length
     if at != len(starts):
         raise ConfigError(

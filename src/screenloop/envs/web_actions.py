@@ -88,12 +88,13 @@ class PageHands:
     async def _tap(self, action: Tap) -> Effect:
         x, y = self._css(action.at)
         label = await self._label(action.at)
-        await self._mouse.move(x, y)
-        for count in range(1, action.count + 1):
-            await self._mouse.down(x, y, action.button, count)
-            if action.hold_ms:
+        if action.hold_ms:
+            for count in range(1, action.count + 1):
+                await self._mouse.down(x, y, action.button, count)
                 await self.advance(action.hold_ms)
-            await self._mouse.up(x, y, action.button, count)
+                await self._mouse.up(x, y, action.button, count)
+        else:
+            await self._mouse.click(x, y, action.button, action.count)
         return Effect(ok=True, executed=f"{action.button} click {x:.0f},{y:.0f} on {label}")
 
     async def _swipe(self, action: Swipe) -> Effect:
@@ -102,7 +103,6 @@ class PageHands:
         moves = max(_MOVES_PER_SEGMENT, math.ceil(_MOVES_PER_SWIPE / segments))
         pause_ms = action.duration_ms / (moves * segments)
         label = await self._label(action.path[0])
-        await self._mouse.move(*points[0])
         await self._mouse.down(*points[0])
         if action.hold_ms:
             await self.advance(action.hold_ms)
@@ -135,9 +135,7 @@ class PageHands:
     async def _type(self, action: Type) -> Effect:
         if action.at is not None:
             x, y = self._css(action.at)
-            await self._mouse.move(x, y)
-            await self._mouse.down(x, y)
-            await self._mouse.up(x, y)
+            await self._mouse.click(x, y)
         if action.clear:
             await self._keyboard.command(["selectAll"])
             await self._press("backspace")

@@ -10,7 +10,7 @@ from screenloop.actions import Action
 from screenloop.envs.draws import DRAWABLE
 from screenloop.errors import ConfigError
 from screenloop.models.base import Model
-from screenloop.models.client import OpenAIModel, parse_endpoint
+from screenloop.models.client import OpenAIModel, api_key_from, parse_endpoint
 from screenloop.models.oracle import OracleModel
 from screenloop.models.random_actions import RandomModel
 from screenloop.models.replaying import ReplayingModel
@@ -20,8 +20,6 @@ from screenloop.store.blobs import BlobStore
 from screenloop.types import Struct
 
 FORMS = ("oracle", "random", "scripted:FILE", "replay:RUN", "openai:MODEL@BASE_URL")
-KEY_VARIABLES = ("SCREENLOOP_API_KEY", "OPENAI_API_KEY")
-"""Environment variables that may hold the server's key; the first that is set counts."""
 
 
 class ModelName(Struct, frozen=True, kw_only=True):
@@ -75,5 +73,5 @@ def make_model(
         case "replay":
             return ReplayingModel.from_run(Path(name.rest))
         case _:
-            key = next((os.environ[v] for v in KEY_VARIABLES if os.environ.get(v)), None)
+            key = api_key_from(os.environ)
             return OpenAIModel(parse_endpoint(name.rest), blobs=blobs, api_key=key, price=price)

@@ -197,7 +197,16 @@ class Route(Generic[P]):
         return Go(app=self.app, path=self.path(**self.signature.bind(args, kwargs)))
 
     def path(self, **slots: Any) -> str:
-        """Return the concrete path."""
+        """Return the concrete path.
+
+        Raises:
+            ConfigError: a slot is empty or holds a slash, so that no page would match.
+        """
+        for name, value in slots.items():
+            if not str(value) or "/" in str(value):
+                raise ConfigError(
+                    f"{self.where}: page {self.template!r} cannot be opened with {name}={value!r}"
+                )
         return self.template.format(**slots)
 
 

@@ -187,6 +187,7 @@ class Device:
         if node is not None and node.double is not None:
             return self.perform(node.double, f"double tap on {node.label!r}")
         first = self.tap(x, y)
+        self._leave_lost_pages()
         return self.tap(x, y) if first.ok else first
 
     def swipe(self, x0: float, y0: float, x1: float, y1: float) -> Effect:
@@ -411,7 +412,7 @@ class Device:
             self.doc = moves.scroll(self.doc, offset)
 
     def _back(self) -> None:
-        if not self.doc.focus:
+        if not self.doc.focus and self._shows_what_is_there():
             for node in reversed(self.screen.nodes):
                 if node.role == "dialog" and node.blocks and node.do is not None:
                     if isinstance(node.do, Back):
@@ -449,14 +450,17 @@ class Device:
             self._rows.extend(rows)
             self.log = Log(rows, self.log)
 
+    def _shows_what_is_there(self) -> bool:
+        """Whether the page in front can be drawn: the row it shows is not gone."""
+        try:
+            return bool(self.screen)
+        except NoSuchRow:
+            return False
+
     def _leave_lost_pages(self) -> None:
         """Leave pages whose row is gone: what a tool removed while its page was open."""
-        while True:
-            try:
-                _ = self.screen
-                return
-            except NoSuchRow:
-                self.doc = moves.leave_page(self.doc)
+        while not self._shows_what_is_there():
+            self.doc = moves.leave_page(self.doc)
 
     # ---- tools -----------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from screenloop.errors import TaskError
 from screenloop.phone.app import Flow
-from screenloop.phone.boot import installed, new_device
+from screenloop.phone.boot import new_device
 from screenloop.phone.device import Apps, Device
 from screenloop.phone.dispatch import Outcome
 from screenloop.phone.do import Back, Call, Focus, OpenApp
@@ -40,6 +40,10 @@ class Bounds(Struct, frozen=True, kw_only=True):
     """Of one kind of touch on one route."""
     touches_per_state: int = 3
     """Of one kind of touch in one state."""
+
+
+FEW = Bounds(states_per_route=12, touches_per_key=8, touches_per_state=2)
+"""Enough to learn which pages lead where."""
 
 
 class Offer(Struct, frozen=True, kw_only=True, order=True):
@@ -105,7 +109,8 @@ _GESTURE = re.compile(r"(hold|double|swipe_left|swipe_right|pinch|submit):")
 class Explorer:
     """A search in progress."""
 
-    def __init__(self, bounds: Bounds, inside: frozenset[str]) -> None:
+    def __init__(self, apps: Apps, bounds: Bounds, inside: frozenset[str]) -> None:
+        self.apps = apps
         self.bounds = bounds
         self.inside = inside
         """Apps whose pages are searched on; others are only noted."""
@@ -122,7 +127,7 @@ class Explorer:
         self._done: set[Marks] = set()
         self._per_route: Counter[str] = Counter()
         self._per_key: Counter[Offer] = Counter()
-        self._texts = _flow_texts()
+        self._texts = _flow_texts(apps)
 
     @property
     def states(self) -> int:
@@ -273,6 +278,29 @@ class Explorer:
         twin.end(extra_ms=max(0, due.due_s * 1000 - device.doc.clock_ms))
         self.visit(twin, depth + 1)
 
+    def coverage(self) -> Coverage:
+        """Return what was found so far."""
+        offered = {name for offer in self.offers for name in names_in(offer.key)}
+        return Coverage(
+            apps={app_id: self._coverage_of(app_id, offered) for app_id in self.apps},
+            states=self.states, touches=self.touches, broken=tuple(sorted(self.broken)),
+        )  # fmt: skip
+
+    def _coverage_of(self, app_id: str, offered: set[str]) -> AppCoverage:
+        app = self.apps[app_id]
+        declared = [f"{app_id}{template}" for template in app.routes]
+        routes = tuple(route for route in declared if route in self.depth)
+        names = [action.tool_name for action in app.actions.values()]
+        return AppCoverage(
+            app=app_id,
+            routes=routes,
+            unreached=tuple(route for route in declared if route not in self.depth),
+            actions=tuple(sorted(o for o in self.offers if o.route in routes)),
+            transitions=tuple(sorted(t for t in self.transitions if t.route in routes)),
+            depth=max((self.depth[route] for route in routes), default=0),
+            uncovered=tuple(n for n in names if n not in offered and n not in self.ran),
+        )
+
     def _press_hardware(self, device: Device) -> None:
         for key in HARDWARE:
             twin = device.fork()
@@ -291,10 +319,10 @@ class Explorer:
         return self._texts.get(node.field, SAMPLES.get(node.keyboard, SAMPLES["text"]))
 
 
-def _flow_texts() -> dict[str, tuple[str, ...]]:
+def _flow_texts(apps: Apps) -> dict[str, tuple[str, ...]]:
     """Return what the flows type into each field: values that the apps take."""
     texts: dict[str, tuple[str, ...]] = {}
-    for app in installed().values():
+    for app in apps.values():
         for flow in app.flows:
             for step in flow.steps:
                 if isinstance(step, Enter) and step.text not in texts.get(step.field, ()):
@@ -327,12 +355,19 @@ def _marks(device: Device, known: list[Offered]) -> Marks:
     if doc.overlay is not None and doc.overlay.path in ("/shade", "/recents"):
         under = ""
     data = doc.apps[doc.front].data.fields
-    filled = frozenset(n for n, v in data.items() if isinstance(v, dict) and v and n != NEXT_ID)
+    amounts = frozenset((n, _amount(v)) for n, v in data.items() if n != NEXT_ID)
     set_values = frozenset((n, _kind(v)) for n, v in doc.page.locals.items() if v)
     return (
-        device.screen.route, under, bool(doc.focus), filled, set_values,
+        device.screen.route, under, bool(doc.focus), amounts, set_values,
         frozenset(o.key(device.apps) for o in known if not o.chrome),
     )  # fmt: skip
+
+
+def _amount(value: object) -> int:
+    """Return the template of a table or a number of an app's data: none, one, or many."""
+    if isinstance(value, dict):
+        return min(2, len(value))
+    return min(2, max(-1, value)) if type(value) is int else 0
 
 
 def _kind(value: object) -> object:
@@ -342,58 +377,37 @@ def _kind(value: object) -> object:
     return value if isinstance(value, bool) else bool(value)
 
 
-def explore(bounds: Bounds | None = None) -> Coverage:
-    """Explore all apps together from the launcher of the default world."""
-    explorer = Explorer(bounds or Bounds(), frozenset(installed()))
-    device = new_device(quantum_ms=0)
-    device.on_call = explorer.listen
-    explorer.visit(device, 0)
-    explorer.run()
-    for app in installed().values():
-        for flow in app.flows:
-            twin = device.fork()
-            twin.open(app.id)
-            twin.end()
-            explorer.walk(twin, flow, 1)
-    explorer.run()
-    return _coverage(explorer, tuple(installed()))
+def explore(device: Device | None = None, bounds: Bounds | None = None) -> Coverage:
+    """Explore all apps of a device together, from the state it is in.
+
+    Args:
+        device: where to begin; by default the launcher of the default world. It is not changed.
+        bounds: how much is tried.
+    """
+    device = device or new_device(quantum_ms=0)
+    return _explore(device, bounds or Bounds(), frozenset(device.apps))
 
 
 @lru_cache(maxsize=64)
 def explore_app(app_id: str) -> Coverage:
     """Explore one app from its first page, a few touches of each kind; kept for the process."""
-    bounds = Bounds(states_per_route=12, touches_per_key=8, touches_per_state=2)
-    explorer = Explorer(bounds, frozenset({app_id}))
     device = new_device(quantum_ms=0)
-    device.on_call = explorer.listen
     device.open(app_id)
     device.end()
-    explorer.visit(device.fork(), 1)
-    explorer.run()
-    for flow in installed()[app_id].flows:
-        explorer.walk(device.fork(), flow, 1)
-    explorer.run()
-    return _coverage(explorer, tuple(installed()))
+    return _explore(device, FEW, frozenset({app_id}))
 
 
-def _coverage(explorer: Explorer, app_ids: tuple[str, ...]) -> Coverage:
-    offered = {name for offer in explorer.offers for name in names_in(offer.key)}
-    found = {}
-    for app_id in app_ids:
-        app = installed()[app_id]
-        declared = [f"{app_id}{template}" for template in app.routes]
-        routes = tuple(route for route in declared if route in explorer.depth)
-        names = [action.tool_name for action in app.actions.values()]
-        found[app_id] = AppCoverage(
-            app=app_id,
-            routes=routes,
-            unreached=tuple(route for route in declared if route not in explorer.depth),
-            actions=tuple(sorted(o for o in explorer.offers if o.route in routes)),
-            transitions=tuple(sorted(t for t in explorer.transitions if t.route in routes)),
-            depth=max((explorer.depth[route] for route in routes), default=0),
-            uncovered=tuple(n for n in names if n not in offered and n not in explorer.ran),
-        )
-    return Coverage(
-        apps=found, states=explorer.states, touches=explorer.touches,
-        broken=tuple(sorted(explorer.broken)),
-    )  # fmt: skip
+def _explore(device: Device, bounds: Bounds, inside: frozenset[str]) -> Coverage:
+    explorer = Explorer(device.apps, bounds, inside)
+    device = device.fork()
+    device.on_call = explorer.listen
+    explorer.visit(device.fork(), 0)
+    explorer.run()
+    for app in device.apps.values():
+        for flow in app.flows if app.id in inside else ():
+            twin = device.fork()
+            twin.open(app.id)
+            twin.end()
+            explorer.walk(twin, flow, 1)
+    explorer.run()
+    return explorer.coverage()

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from screenloop.phone.canvas import Box, Canvas, Node, Words
 from screenloop.phone.do import Both, Do, Focus, SetLocal
-from screenloop.phone.fonts import advance_px
+from screenloop.phone.fonts import ELLIPSIS, advance_px, drawable
 from screenloop.phone.theme import MARGIN_PX
 from screenloop.types import Struct
 
@@ -26,6 +26,9 @@ WEEKDAYS = (
     ("Mon", "周一"), ("Tue", "周二"), ("Wed", "周三"), ("Thu", "周四"), ("Fri", "周五"),
     ("Sat", "周六"), ("Sun", "周日"),
 )  # fmt: skip
+
+
+CARET = "|"
 
 
 class Field(Struct, frozen=True, kw_only=True):
@@ -51,7 +54,8 @@ class Field(Struct, frozen=True, kw_only=True):
     def _shown_lines(self, d: Canvas, w: int) -> int:
         if self.lines == 1:
             return 1
-        return max(1, d.lines_of(self.value, w - 2 * MARGIN_PX - 28, size_px=15))
+        caret = CARET if self.focused else ""
+        return max(1, d.lines_of(self.value + caret, w - 2 * MARGIN_PX - 28, size_px=15))
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
         """Draw it."""
@@ -64,7 +68,9 @@ class Field(Struct, frozen=True, kw_only=True):
         )  # fmt: skip
         label = d.words(self.label)
         shown = "•" * len(self.value) if self.secret else self.value
-        caret = "|" if self.focused else ""
+        caret = CARET if self.focused else ""
+        if self.focused and self.lines == 1:
+            shown = _tail(drawable(shown), width - (60 if search else 28))
         if search:
             d.icon("search", left + 14, y + 18, 22, t.muted)
             d.text(
@@ -191,7 +197,7 @@ class Chips(Struct, frozen=True, kw_only=True):
         lines: list[list[tuple[Chip, int, int]]] = [[]]
         left = MARGIN_PX
         for chip in self.chips:
-            width = int(advance_px(d.words(chip.words), 14)) + 30
+            width = min(w - 2 * MARGIN_PX, int(advance_px(d.words(chip.words), 14)) + 30)
             if left + width > w - MARGIN_PX and lines[-1]:
                 lines.append([])
                 left = MARGIN_PX
@@ -414,6 +420,18 @@ def _draw_closed(
     d.text(shown, left + 14, y + 29, width - 60, size_px=15, line_px=21, role=None)
     d.icon(icon, left + width - 38, y + 20, 24, t.muted)
     d.node(Node(role="button", label=words, box=Box(left, y + 4, width, 56), do=do, value=shown))
+
+
+def _tail(text: str, width_px: int) -> str:
+    """Return the end of a line that is being typed, where all of it and the caret do not fit."""
+    room_px = width_px - advance_px(CARET, 15)
+    if advance_px(text, 15) <= room_px:
+        return text
+    room_px -= advance_px(ELLIPSIS, 15)
+    start = len(text)
+    while start and advance_px(text[start - 1 :], 15) <= room_px:
+        start -= 1
+    return ELLIPSIS + text[start:]
 
 
 def clearing(do: Do, *names: str) -> Do:

@@ -11,7 +11,7 @@ import msgspec
 from screenloop.errors import EnvironmentFault, TaskError
 from screenloop.phone.app import App, Flow
 from screenloop.phone.boot import installed, new_device
-from screenloop.phone.device import Device
+from screenloop.phone.device import Apps, Device
 from screenloop.phone.dispatch import Outcome
 from screenloop.phone.do import Call
 from screenloop.phone.doc import Doc, business_hash, state_hash
@@ -52,18 +52,25 @@ def fresh_hash(doc: Doc) -> str:
     return hashlib.sha256(b"\0".join([state_hash(doc).encode(), *data])).hexdigest()
 
 
-def replay(app: App[Any], flow: Flow, *, world: str = "default", seed: int = 0) -> FlowReport:
-    """Run a flow by touches, then its actions by tools, and compare."""
-    device = new_device(world, seed, quantum_ms=0, strict=True)
+def replay(app: App[Any], flow: Flow, device: Device | None = None) -> FlowReport:
+    """Run a flow by touches, then its actions by tools, and compare.
+
+    Args:
+        app: whose flow it is.
+        flow: the walk.
+        device: a phone with a quantum of 0; by default a strict one in the default world. It ends
+            as it was.
+    """
+    device = device or new_device(quantum_ms=0, strict=True)
     first = fresh_hash(device.doc)
-    kept = device.snapshot()
+    kept, tools = device.snapshot(), device.fork()
     beats, failures = _by_touch(device, app, flow.steps)
     if not failures:
-        tools = new_device(world, seed, quantum_ms=0, strict=True)
         failures += _by_tool(tools, beats)
         if business_hash(tools.doc) != business_hash(device.doc):
             failures.append("touches and tools leave different business states")
-        failures += _schema_failures(beats)
+        failures += _schema_failures(device.apps, beats)
+    device.on_call = None
     device.restore(kept)
     if fresh_hash(device.doc) != first:
         failures.append("after restoring the snapshot the state is not the first one")
@@ -124,11 +131,11 @@ def _by_tool(device: Device, beats: Sequence[Beat]) -> list[str]:
     return []
 
 
-def _schema_failures(beats: Sequence[Beat]) -> list[str]:
+def _schema_failures(apps: Apps, beats: Sequence[Beat]) -> list[str]:
     failures = []
     for beat in beats:
         for call in beat.calls:
-            action = installed()[call.app].actions[call.action]
+            action = apps[call.app].actions[call.action]
             if action.tool:
                 args = msgspec.json.decode(msgspec.json.encode(call.args))
                 failures += [

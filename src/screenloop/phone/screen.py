@@ -38,20 +38,31 @@ class Screen(Struct, frozen=True, kw_only=True):
     def hit(self, x: float, y: float) -> Node | None:
         """Return the topmost node at a point that takes touches, or `None`."""
         for node in reversed(self.nodes):
-            if node.box.holds(x, y) and (
-                node.do or node.long or node.double or node.place or node.pinch or node.blocks
-                or node.swipe_left or node.swipe_right or not node.enabled
-            ):  # fmt: skip
+            if node.box.holds(x, y) and _takes_touches(node):
                 return node
         return None
 
     def reachable(self) -> tuple[Node, ...]:
         """Return the nodes whose centre a touch would really reach."""
-        return tuple(n for n in self.nodes if self.hit(*n.box.center) is n)
+        takers = [node for node in self.nodes if _takes_touches(node)]
+        found = []
+        for number, node in enumerate(takers, start=1):
+            x, y = node.box.center
+            if not any(above.box.holds(x, y) for above in takers[number:]):
+                found.append(node)
+        return tuple(found)
 
     def field(self, name: str) -> Node | None:
         """Return the text field of this name, where it can be seen."""
         return next((n for n in reversed(self.nodes) if n.field == name), None)
+
+
+def _takes_touches(node: Node) -> bool:
+    """Whether a touch ends at a node, even if it does nothing there."""
+    return bool(
+        node.do or node.long or node.double or node.place or node.pinch or node.blocks
+        or node.swipe_left or node.swipe_right or not node.enabled
+    )  # fmt: skip
 
 
 def view_of(doc: Doc, apps: dict[str, App[Any]], app_id: str, page: PageDoc) -> Page | Sheet:
@@ -60,7 +71,7 @@ def view_of(doc: Doc, apps: dict[str, App[Any]], app_id: str, page: PageDoc) -> 
     people = cast(doc.world, doc.seed)
     route, slots = app.resolve(page.path)
     state = app.state(doc.apps[app_id].data, people)
-    view: Page | Sheet = route.view(state, Ui(doc, page, people, app_id), **slots)
+    view: Page | Sheet = route.view(state, Ui(doc, page, people, app_id, apps), **slots)
     return view
 
 

@@ -209,9 +209,7 @@ DOCKED = ("contacts", "messages", "gallery", "shop")
 @app.page("/")
 def home(s: SystemState, ui: Ui) -> Page:
     """The launcher."""
-    from screenloop.phone.boot import installed
-
-    entries = tuple((a.id, a.title, a.icon, a.tint) for a in installed().values() if a.id != "os")
+    entries = tuple((a.id, a.title, a.icon, a.tint) for a in ui.apps.values() if a.id != "os")
     name = ui.t(*FOLDER)
     launcher = Launcher(
         apps=entries, docked=DOCKED, clock=ui.clock(ui.now_s), day=ui.day(ui.now_s),
@@ -264,12 +262,10 @@ def _notification(ui: Ui, row: Notification) -> Row:
 @app.page("/recents")
 def recents(s: SystemState, ui: Ui) -> Page:
     """The apps used last."""
-    from screenloop.phone.boot import installed
-
     rows: list[Widget] = [
         Row(
-            title=installed()[app_id].title, do=OpenApp(app=app_id),
-            lead=Glyph(icon=installed()[app_id].icon, tint=installed()[app_id].tint, size_px=44),
+            title=ui.apps[app_id].title, do=OpenApp(app=app_id),
+            lead=Glyph(icon=ui.apps[app_id].icon, tint=ui.apps[app_id].tint, size_px=44),
         )
         for app_id in ui.recents
     ]  # fmt: skip
@@ -281,11 +277,9 @@ def recents(s: SystemState, ui: Ui) -> Page:
 @app.page("/share")
 def share(s: SystemState, ui: Ui) -> Sheet:
     """Where a text or picture can go."""
-    from screenloop.phone.boot import installed
-
     text, image = ui.get("text", ""), ui.get("image", "")
     rows: list[Widget] = [Text(words=text, muted=True, lines=2)] if text else []
-    for target in installed().values():
+    for target in ui.apps.values():
         if target.share_path:
             rows.append(
                 Row(
@@ -305,10 +299,8 @@ def _shared_path(target: App[Any], text: str, image: str) -> str:
 @app.page("/permission")
 def permission(s: SystemState, ui: Ui) -> Sheet:
     """Ask whether an app may use something."""
-    from screenloop.phone.boot import installed
-
     asking, name = ui.get("app", ""), ui.get("name", "")
-    title = ui.t(*installed()[asking].title)
+    title = ui.t(*ui.apps[asking].title)
     local = ui.get("local", "")
     allow = Both(
         first=set_permission(app=asking, name=name, granted=True),

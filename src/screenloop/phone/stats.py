@@ -6,9 +6,12 @@ Peer medians an app, published for MobileGym++: 37 routes, 166 actions, 86 trans
 from __future__ import annotations
 
 from statistics import median
+from typing import Any
 
+from screenloop.phone.app import App
 from screenloop.phone.boot import installed
-from screenloop.phone.explore import Coverage, explore
+from screenloop.phone.device import Apps
+from screenloop.phone.explore import AppCoverage, Coverage, explore
 from screenloop.phone.replay import FlowReport, replay_all
 from screenloop.phone.system import OS_ID
 from screenloop.types import Struct
@@ -50,12 +53,12 @@ class AppsStats(Struct, frozen=True, kw_only=True, omit_defaults=False):
 
 def apps_stats() -> AppsStats:
     """Explore all apps, replay all flows, and count."""
-    return stats_of(explore(), replay_all())
+    return stats_of(installed(), explore(), replay_all())
 
 
-def stats_of(coverage: Coverage, reports: tuple[FlowReport, ...]) -> AppsStats:
+def stats_of(apps: Apps, coverage: Coverage, reports: tuple[FlowReport, ...]) -> AppsStats:
     """Return the figures of an exploration and of replays."""
-    table = tuple(_row(app_id, coverage, reports) for app_id in installed())
+    table = tuple(_row(app, coverage.apps[app.id], reports) for app in apps.values())
     rows = [row for row in table if row.app != OS_ID]
     return AppsStats(
         apps=len(rows),
@@ -71,11 +74,9 @@ def stats_of(coverage: Coverage, reports: tuple[FlowReport, ...]) -> AppsStats:
     )
 
 
-def _row(app_id: str, coverage: Coverage, reports: tuple[FlowReport, ...]) -> AppRow:
-    found = coverage.apps[app_id]
-    app = installed()[app_id]
+def _row(app: App[Any], found: AppCoverage, reports: tuple[FlowReport, ...]) -> AppRow:
     return AppRow(
-        app=app_id,
+        app=app.id,
         routes=len(found.routes),
         actions=len(found.actions),
         transitions=len(found.transitions),
@@ -87,7 +88,7 @@ def _row(app_id: str, coverage: Coverage, reports: tuple[FlowReport, ...]) -> Ap
         replay_failures=tuple(
             f"{report.where}: {report.flow}: {failure}"
             for report in reports
-            if report.app == app_id
+            if report.app == app.id
             for failure in report.failures
         ),
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from screenloop.phone.canvas import Words
 from screenloop.phone.cast import Cast
@@ -25,6 +25,9 @@ from screenloop.phone.inputs import (
 from screenloop.phone.state import AppState
 from screenloop.phone.system import OS_ID, SystemState
 
+if TYPE_CHECKING:
+    from screenloop.phone.app import App
+
 V = TypeVar("V")
 S = TypeVar("S", bound=AppState)
 
@@ -32,11 +35,15 @@ S = TypeVar("S", bound=AppState)
 class Ui:
     """What a page may know besides its state. Pages are pure functions of both."""
 
-    def __init__(self, doc: Doc, page: PageDoc, cast: Cast, app: str) -> None:
+    def __init__(
+        self, doc: Doc, page: PageDoc, cast: Cast, app: str, apps: Mapping[str, App[Any]]
+    ) -> None:
         self._doc = doc
         self._page = page
         self._cast = cast
         self.app = app
+        self.apps = apps
+        """All apps of the device, by id."""
         self.now_s = doc.now_s
         self.system = self.of(SystemState)
         self.lang: str = self.system.language

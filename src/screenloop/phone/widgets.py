@@ -254,18 +254,20 @@ class Row(Struct, frozen=True, kw_only=True):
         if self.trailing_icon:
             d.icon(self.trailing_icon, right - 20, y + (h - 20) // 2, 20, t.muted)
             right -= 26
-        if trailing:
-            top = y + (14 if self.subtitle else (h - 20) // 2)
-            d.text(
-                trailing, right - side, top, side, size_px=13, color=t.muted, align="right",
-                role=None,
-            )  # fmt: skip
         if self.badge:
             top = y + (38 if self.subtitle else (h - 20) // 2)
             d.box(right - 22, top, 22, 20, t.tint, radius=10)
             d.text(
                 str(self.badge), right - 22, top, 22, size_px=12, line_px=20, bold=True,
                 color=t.on_tint, align="center", role=None,
+            )  # fmt: skip
+            if not self.subtitle:
+                right -= 28
+        if trailing:
+            top = y + (14 if self.subtitle else (h - 20) // 2)
+            d.text(
+                trailing, right - side, top, side, size_px=13, color=t.muted, align="right",
+                role=None,
             )  # fmt: skip
 
 

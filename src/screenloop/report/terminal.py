@@ -250,14 +250,14 @@ class ProgressBar:
         self._unscored = 0
 
     def __enter__(self) -> ProgressBar:
-        self._bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
     def planned(self, total: int, kept: int) -> None:
-        """Show the whole of it; what an earlier process played counts as done."""
+        """Begin to show; what an earlier process played counts as done."""
+        self._bar.start()
         self._id = self._bar.add_task("episodes", total=total, completed=kept, tally="")
 
     def began(self, planned: Planned, attempt: int) -> None:

@@ -7,7 +7,10 @@ import asyncio
 from screenloop.actions import Action, Finish, Open, Tool
 from screenloop.errors import ConfigError
 from screenloop.phone.boot import new_device
-from screenloop.types import Mode, Task
+from screenloop.phone.compile import permission_asked
+from screenloop.phone.compile import plan as plan_touches
+from screenloop.types import DiffRow, Mode, Task
+from screenloop.verify.judge import is_allowed
 
 
 async def golden_plan(task: Task, mode: Mode) -> tuple[Action, ...]:
@@ -28,11 +31,13 @@ async def golden_plan(task: Task, mode: Mode) -> tuple[Action, ...]:
         return (*task.golden, *finish)
     if mode == "hybrid":
         return (*_as_tools(task.golden), *finish)
-    from screenloop.phone.compile import plan as plan_touches
-
     world = task.world
     device = new_device(world.name, world.seed, world.patches)
-    plan = await asyncio.to_thread(plan_touches, device, task.golden)
+
+    def tolerate(row: DiffRow) -> bool:
+        return permission_asked(row) or is_allowed(row, task.allowed)
+
+    plan = await asyncio.to_thread(plan_touches, device, task.golden, tolerate=tolerate)
     return (*plan.actions, *finish)
 
 

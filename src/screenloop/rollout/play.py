@@ -105,11 +105,11 @@ async def play(request: RunRequest, progress: Progress | None = None) -> RunResu
     name = parse_model(request.model)
     dialect: Dialect = find("dialect", request.dialect, DIALECTS)()
     suite = find_suite(request.suite)
-    tasks = select(suite, glob=request.tasks, limit=request.limit, seed=request.seed)
     if request.mode == "hybrid" and not dialect.calls_tools:
         raise ConfigError(
             f"dialect {request.dialect!r} cannot call tools; use --mode gui_only or another dialect"
         )
+    tasks = select(suite, glob=request.tasks, limit=request.limit, seed=request.seed)
     if name.kind == "oracle":
         _require_golden(tasks)
     config = resolve(request, tasks, dialect)

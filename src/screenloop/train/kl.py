@@ -39,7 +39,7 @@ def kl_estimate(log_probs_bt: Tensor, ref_log_probs_bt: Tensor, kind: KlKind = "
         value = difference
     else:
         bound = difference.clamp(-_EXPONENT_BOUND, _EXPONENT_BOUND)
-        value = (torch.exp(-bound) - 1 + bound).clamp(max=_K3_BOUND)
+        value = (torch.expm1(-bound) + bound).clamp(min=0.0, max=_K3_BOUND)
     if kind.endswith("+"):
         return k2 - k2.detach() + value.detach()
     return value

@@ -131,7 +131,7 @@ def mismatch_figures(
     per_row_b = row_mean(log_ratio_bt, mask_bt)
     sum_b = log_ratio_bt.sum(dim=-1).clamp(-_LOG_BOUND, _LOG_BOUND)
     bound_bt = log_ratio_bt.clamp(-_LOG_BOUND, _LOG_BOUND)
-    k3_bt = log_ratio_bt.exp() - 1 - log_ratio_bt
+    k3_bt = log_ratio_bt.expm1() - log_ratio_bt
     any_row = bool(some_b.any())
     return MismatchFigures(
         kl=float(masked_mean(-log_ratio_bt, mask_bt)),
@@ -154,7 +154,7 @@ def _statistic(name: RejectionStatistic, log_ratio_bt: Tensor, mask_bt: Tensor) 
         case "k2":
             token_bt = log_ratio_bt.square() / 2
         case _:
-            token_bt = log_ratio_bt.exp() - 1 - log_ratio_bt
+            token_bt = log_ratio_bt.expm1() - log_ratio_bt
     token_bt = masked(token_bt, mask_bt)
     match scope:
         case "seq_sum":

@@ -12,5 +12,7 @@ DIALECTS: dict[str, str] = {
     "guiowl": "screenloop.agent.dialects.guiowl:GuiOwl",
     "uivenus": "screenloop.agent.dialects.uivenus:UIVenus",
     "autoglm": "screenloop.agent.dialects.autoglm:AutoGLM",
+    "tiny": "screenloop.agent.dialects.tiny:Tiny",
+    "tinytree": "screenloop.agent.dialects.tiny:TinyTree",
 }
 """Names to dotted paths of the dialect classes; each takes no arguments."""

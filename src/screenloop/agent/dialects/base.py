@@ -9,7 +9,8 @@ up to the dialect's coordinate grid.
 from __future__ import annotations
 
 import math
-from typing import Literal, Protocol
+from collections.abc import Sequence
+from typing import Literal, Protocol, runtime_checkable
 
 from screenloop.actions import (
     Action,
@@ -33,6 +34,7 @@ from screenloop.actions import (
     Wait,
     tag_of,
 )
+from screenloop.agent.elements import Element
 from screenloop.config import ImageRule
 from screenloop.errors import ConfigError, ParseFailure
 from screenloop.types import EnvSpec, Mode, SizePx, Struct
@@ -49,6 +51,10 @@ class DialectContext(Struct, frozen=True, kw_only=True):
     """Size of the picture that the model saw, after resizing."""
     tools: frozenset[str] = frozenset()
     """Names of the app-native tools that the prompt declares; empty in `gui_only`."""
+    elements: tuple[Element, ...] = ()
+    """What is on the screen now, for dialects that read the tree."""
+    quotes: tuple[str, ...] = ()
+    """What the goal puts in quotation marks."""
 
 
 class Space(Struct, frozen=True, kw_only=True):
@@ -122,6 +128,24 @@ class Dialect(Protocol):
         Raises:
             ConfigError: the dialect has no words for the Action.
         """
+        ...
+
+
+@runtime_checkable
+class ReadsTree(Protocol):
+    """A dialect that is shown words in place of the picture; needs Observations with a tree."""
+
+    def screen_words(self, elements: Sequence[Element]) -> str:
+        """Return the screen in words."""
+        ...
+
+
+@runtime_checkable
+class Reminds(Protocol):
+    """A dialect that repeats the goal behind each screen that is shown."""
+
+    def reminder(self, goal: str) -> str:
+        """Return the words behind the screen."""
         ...
 
 

@@ -238,4 +238,7 @@ def list_addresses(s: State, ctx: Ctx) -> list[dict[str, object]]:
 @app.query("wishes.list", tool="List the products on the wish list.", shows="/wishes")
 def list_wishes(s: State, ctx: Ctx) -> list[dict[str, object]]:
     """Return the wishes."""
-    return [{"product": w.product, "name": s.products[w.product].name} for w in s.wishes]
+    return [
+        {"product": p.id, "name": p.name, "price_cents": p.price_cents}
+        for p in (s.products[w.product] for w in s.wishes)
+    ]

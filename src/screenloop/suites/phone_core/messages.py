@@ -55,7 +55,7 @@ REMINDERS = (
 # ---- writing -----------------------------------------------------------------------------------
 
 
-@pack.template("text_someone_new", apps=("messages", "contacts"))
+@pack.template("text_someone_new", apps=("messages",))
 def text_someone_new(w: WorldView) -> Draft:
     """Write to a contact for the first time."""
     person = w.pick(without_chat(w))
@@ -90,7 +90,7 @@ def reply_to_friend(w: WorldView) -> Draft:
     )
 
 
-@pack.template("forward_party_address", apps=("messages", "contacts"))
+@pack.template("forward_party_address", apps=("messages",))
 def forward_party_address(w: WorldView) -> Draft:
     """Pass somebody's message on as it is."""
     f = facts(w.cast)
@@ -189,7 +189,7 @@ def ask_and_tell(w: WorldView) -> Draft:
     )  # fmt: skip
 
 
-@pack.template("tell_team_new_room", apps=("messages", "contacts"))
+@pack.template("tell_team_new_room", apps=("messages",))
 def tell_team_new_room(w: WorldView) -> Draft:
     """Pass on what changed: day, time and room come from one conversation."""
     f = facts(w.cast)
@@ -254,8 +254,14 @@ def archive_service_chat(w: WorldView) -> Draft:
 def read_everything(w: WorldView) -> Draft:
     """Have nothing unread."""
     threads = w.state(State).threads
+    new = w.sample(threads, 3, lambda t: not t.unread and not t.archived)
     return Draft(
         goal="I have seen all my new texts on the watch. Nothing should count as unread any more.",
+        patches=tuple(
+            {"app": "messages", "table": "threads", "op": "set", "id": thread.id,
+             "fields": {"unread": w.rng.randrange(1, 4)}}
+            for thread in new
+        ),
         checks=(
             Count(app="messages", table="threads", where={"unread": 0}, equals=len(threads),
                   says="Nothing is unread"),

@@ -154,7 +154,7 @@ def after_the_market(w: WorldView) -> Draft:
     """Tick, take the ticked lines out, and add new ones."""
     note = note_titled(w, "Groceries")
     lines = lines_of(w, note)
-    bought = w.sample(lines, 2, lambda line: not line.done)
+    bought = w.sample(lines, 3, lambda line: not line.done)
     fresh = w.rng.sample(("Lemons, 4 pieces", "Flour, 1 kg", "Honey, 1 jar", "Leeks, 3 pieces"), 2)
     gone = [line for line in lines if line.done] + bought
     names = [line.text.partition(",")[0].lower() for line in bought]
@@ -242,17 +242,26 @@ def file_note(w: WorldView) -> Draft:
     )  # fmt: skip
 
 
-@pack.template("bring_speech_back", apps=("notes",))
-def bring_speech_back(w: WorldView) -> Draft:
+@pack.template("bring_note_back", apps=("notes",))
+def bring_note_back(w: WorldView) -> Draft:
     """Get a note out of the trash."""
-    note = note_titled(w, "Speech draft")
+    speech = f"what I wanted to say to {facts(w.cast).speech_for.name} and friends"
+    title, words = w.rng.choice((
+        ("Speech draft", speech), ("Gym", "my locker code and my running plan"),
+        ("Books to read", "the books that were recommended to me"),
+        ("Passport", "the number of my passport"), ("Health", "when I take my medicine"),
+    ))  # fmt: skip
+    note = note_titled(w, title)
     return Draft(
-        goal=f"I threw away what I had written to say to {facts(w.cast).speech_for.name} and "
-        "friends. Get it back.",
+        goal=f"By mistake I have deleted the note with {words}. Get it back.",
         params={"note": note.id},
+        patches=(
+            {"app": "notes", "table": "notes", "op": "set", "id": note.id,
+             "fields": {"trashed": True}},
+        ),
         checks=(
             Changed(app="notes", table="notes", ids=(note.id,), to={"trashed": False},
-                    says="The speech is back"),
+                    says=f"The note with {words} is back"),
         ),
         golden=(call(notes.restore, note=note.id),),
     )  # fmt: skip

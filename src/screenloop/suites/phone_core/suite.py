@@ -11,7 +11,23 @@ from screenloop.registry import load, unknown
 from screenloop.suites.phone_core.template import Template, build
 from screenloop.types import Task
 
-PACKS = ("contacts", "messages", "messages_questions", "notes", "notes_questions")
+PACKS = (
+    "contacts",
+    "messages",
+    "messages_questions",
+    "notes",
+    "notes_questions",
+    "between_chats",
+    "between_people",
+    "long_chats",
+    "gallery",
+    "wallet",
+    "shop",
+    "shop_orders",
+    "between_money",
+    "between_shopping",
+    "between_media",
+)
 """Files of this folder that hold templates."""
 
 
