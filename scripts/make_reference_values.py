@@ -8,7 +8,7 @@ Run it in an environment of its own; the package and its tests never import the 
         torchdata pyarrow pylatexenc peft accelerate pandas datasets
     python scripts/make_reference_values.py tests/train/fixtures/verl.json
 
-HGPO has no package: its published recipe (`recipe/hgpo/core_hgpo.py`, Apache-2.0) is given as a
+HGPO has no package: its published recipe (`recipe/hgpo/core_hgpo.py`) is given as a
 file, and a second fixture is written:
 
     python scripts/make_reference_values.py --hgpo core_hgpo.py tests/train/fixtures/hgpo.json

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from msgspec.structs import replace
 from train_parts import IMAGE, call_records, prompts, synthetic_calls
@@ -17,7 +19,7 @@ def test_records_of_the_harness_become_deltas_that_expand_to_the_same_prompts():
     assert [call.prefix_call_id is None for call in calls] == [
         i in (0, 4, 7, 10) for i in range(11)
     ]
-    for before, call in zip(calls, calls[1:], strict=False):
+    for before, call in pairwise(calls):
         if call.prefix_call_id is not None:
             assert call.prefix_length == len(seen[before.call_id]) + len(before.reply_ids)
     assert {call.weights_version for call in calls} == {3}

@@ -28,8 +28,15 @@ VISION_START, IMAGE, VISION_END, VIDEO = (
 SPECIAL = (PAD, UNK, END, *ROLES, VISION_START, IMAGE, VISION_END, VIDEO)
 ACTION_WORDS = (
     *"tap swipe scroll type key answer done fail infeasible up down left right".split(),
-    *"back home enter recents wait open goal screen result ok not reply do".split(),
+    *"back home enter recents wait clear on off selected switch button tab field".split(),
 )
+HARNESS_WORDS = tuple(
+    "goal screen result ok not done do nothing was your reply could be read is no action place "
+    "expected one of each with its places and then to or a mark from needs quote the first it has "
+    "counted empty cut off at tokens shown longer screenshot in front tools can called here there "
+    "person replied here nowhere unsupported".split()
+)
+"""What the harness says around every screen, so that it stays short."""
 CHAT_TEMPLATE = (
     "{%- for message in messages -%}"
     "<|{{ message.role }}|>"
@@ -80,6 +87,7 @@ def tiny_tokenizer(tiny: TinyWords) -> PreTrainedTokenizerFast:
             *SPECIAL,
             *tiny.places(),
             *ACTION_WORDS,
+            *HARNESS_WORDS,
             *(word.lower() for word in tiny.words),
             *letters,
             *(f"##{c}" for c in letters),

@@ -264,7 +264,7 @@ class Search:
             if not self._may(offered, values):
                 continue
             if offered.gesture == "place":
-                for name in missing:
+                for name in sorted(missing):
                     for share in self._shares(device, offered, name):
                         edge = Edge(state, offered, share=share)
                         helpful[name].append((offered.scrolls, edge))

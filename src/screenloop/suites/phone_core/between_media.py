@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from screenloop.criteria import Added, Check, Text
+from screenloop.criteria import Added, Text
 from screenloop.phone.apps import calendar_actions as calendar
 from screenloop.phone.apps import gallery_actions as gallery
 from screenloop.phone.apps import messages_actions as messages
 from screenloop.phone.apps import notes_actions as notes
 from screenloop.phone.apps.gallery_actions import State, found
-from screenloop.phone.apps.messages_seed import spoken
-from screenloop.phone.apps.messages_state import State as Chats
-from screenloop.suites.phone_core.records import new_note_id, texted, without_chat
+from screenloop.phone.apps.messages_seed import facts, spoken
+from screenloop.suites.phone_core.records import (
+    chat_with,
+    new_note_id,
+    quiet,
+    texted,
+    without_chat,
+)
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
 
 pack = Pack("media")
@@ -40,24 +45,23 @@ def text_photo_place(w: WorldView) -> Draft:
 @pack.template("send_photo", apps=("gallery", "messages"))
 def send_photo(w: WorldView) -> Draft:
     """Send somebody a picture with some words."""
-    person = w.pick(without_chat(w))
+    f = facts(w.cast)
+    person = w.rng.choice((f.flat, f.clinic, f.trip, f.debt, f.club, f.party))
+    thread = chat_with(w, person.phone)
     photo = w.pick(found(w.state(State), ""))
     text = w.rng.choice(CAPTIONS)
-    thread = f"thread{len(w.state(Chats).threads) + 1}"
-    checks: tuple[Check, ...] = (
-        Added(app="messages", table="messages", weight=2, says=f"{person.name} got the picture",
-              where={"thread": thread, "mine": True, "photo": photo.id}),
-        Added(app="messages", table="messages", says="The words are right",
-              where={"thread": thread, "mine": True, "text": Text(value=text)}),
-        Added(app="messages", table="threads", weight=0, says="Nobody else was written to",
-              where={"phone": Text(value=person.phone, mode="digits")}),
-    )  # fmt: skip
     return Draft(
         goal=f'Send {person.name} my picture "{photo.title}" together with the words "{text}"',
-        params={"person": person.id, "photo": photo.id},
-        checks=checks,
-        golden=(call(messages.start, phone=person.phone, text=text, photo=photo.id),),
-    )
+        params={"thread": thread.id, "photo": photo.id},
+        patches=quiet(thread),
+        checks=(
+            Added(app="messages", table="messages", weight=2, says=f"{person.name} got the picture",
+                  where={"thread": thread.id, "mine": True, "photo": photo.id}),
+            Added(app="messages", table="messages", says="The words are right",
+                  where={"thread": thread.id, "mine": True, "text": Text(value=text)}),
+        ),
+        golden=(call(messages.send, thread=thread.id, text=text, photo=photo.id),),
+    )  # fmt: skip
 
 
 @pack.template("return_to_photo_place", apps=("gallery", "calendar"))
