@@ -5,6 +5,7 @@ Images travel as blob keys and are read and encoded by the client at the last mo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from screenloop.types import BlobKey, SizePx, Struct, Usage
@@ -62,6 +63,33 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
     """OpenAI tool declarations; constant over a Run so that the prompt prefix survives."""
 
 
+class ImageSpan(Struct, frozen=True, kw_only=True):
+    """Where a picture's placeholder tokens lie in the expanded ids."""
+
+    key: BlobKey
+    start: int
+    length: int
+    grid_thw: tuple[int, int, int]
+    """Patches in time, height and width; the tokens are their product over merge^2."""
+
+    @property
+    def end(self) -> int:
+        """The index after the last placeholder."""
+        return self.start + self.length
+
+
+class TokenStack(Struct, frozen=True, kw_only=True):
+    """What turned messages into ids and ids into log-probabilities."""
+
+    engine: str
+    engine_version: str = ""
+    dtype: str = "float32"
+    tokenizer_hash: str
+    template_hash: str
+    processor_hash: str = ""
+    """Empty for text-only policies."""
+
+
 class Reply(Struct, frozen=True, kw_only=True):
     """What a model answered; token facts only where the server gave them."""
 
@@ -73,6 +101,19 @@ class Reply(Struct, frozen=True, kw_only=True):
     logprobs: tuple[float, ...] | None = None
     """Of each sampled token, under the processed distribution."""
     weights_version: str | None = None
+    images: tuple[ImageSpan, ...] = ()
+    """Pictures of the whole prompt, in order; where their placeholders lie in the ids."""
+    banned_token_ids: tuple[int, ...] = ()
+    """Taken out of the distribution by the sampler."""
+    token_stack: TokenStack | None = None
     took_s: float = 0.0
     attempts: int = 1
     """How many times the request was sent."""
+
+
+def shared_length(ids: Sequence[int], before: Sequence[int]) -> int:
+    """Return how many ids a prompt shares with the prompt and reply before it."""
+    for index, (here, there) in enumerate(zip(ids, before, strict=False)):
+        if here != there:
+            return index
+    return min(len(ids), len(before))

@@ -152,6 +152,8 @@ class Observation(Struct, frozen=True, kw_only=True):
     """The Environment's own clock, seconds since its epoch."""
     state_hash: str | None = None
     """Hash of the whole device state, where the Environment can tell."""
+    scene_hash: str | None = None
+    """The same without the clock: equal for the same scene reached at another time."""
     goal: str | None = None
     """The goal that the Environment announces after a reset, where only it can know it."""
     done: bool = False

@@ -23,7 +23,7 @@ def _seen(blobs, **facts):
 
 def test_anchors_come_from_what_the_policy_saw():
     blobs = MemoryBlobs()
-    seen = _seen(blobs, state_hash="abc")
+    seen = _seen(blobs, scene_hash="abc")
     assert anchor_of(seen, "state", blobs) == "state-abc"
     assert anchor_of(seen, "frame", blobs) == f"frame-{seen.frame}"
     assert anchor_of(seen, "perceptual", blobs) == f"look-{perceptual_hash(_screen())}"

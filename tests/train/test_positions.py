@@ -1,8 +1,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from screenloop.messages import ImageSpan
 from screenloop.train.positions import mrope_positions
-from screenloop.train.records import ImageSpan
 
 
 def _picture(start, grid, merge=2):

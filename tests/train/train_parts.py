@@ -6,10 +6,10 @@ import torch
 
 from screenloop.agent.history import PastStep, window_at, windowed_prompt
 from screenloop.config import Window
-from screenloop.messages import ImagePart, Sampling
+from screenloop.messages import ImagePart, ImageSpan, Sampling
 from screenloop.store.episodes import CallRecord, EndRecord, Episode, StartRecord
 from screenloop.train.logprobs import processed_log_probs
-from screenloop.train.records import CallTokens, ImageSpan
+from screenloop.train.records import CallTokens
 from screenloop.types import (
     Budget,
     EndReason,
@@ -82,6 +82,8 @@ def synthetic_calls(length, window=Window(), version=0, banned=()):
     for i, (ids, images, span) in enumerate(prompts(length, window)):
         goes_on = i > span.first_new_step
         reply = reply_ids(f"r{i}")
+        shared = shared_length(ids, whole) if i > span.first_new_step else 0
+        whole = (*ids, *reply)
         calls.append(
             CallTokens(
                 call_id=f"e/c{i}",
@@ -102,8 +104,9 @@ def synthetic_calls(length, window=Window(), version=0, banned=()):
 
 
 def call_records(length, window=Window(), **changes):
-    """Return the calls as the harness writes them, with whole prompt ids."""
+    """Return the calls as the harness writes them: prompt ids as deltas inside a window."""
     records = []
+    whole = ()
     for i, (ids, _, span) in enumerate(prompts(length, window)):
         reply = reply_ids(f"r{i}")
         facts = {
@@ -116,7 +119,8 @@ def call_records(length, window=Window(), **changes):
             "model": "toy",
             "reply": f"r{i}",
             "finish_reason": "stop",
-            "prompt_token_ids": ids,
+            "prompt_prefix_length": shared,
+            "prompt_token_ids": ids[shared:],
             "token_ids": reply,
             "logprobs": (-0.5,) * len(reply),
             "weights_version": "3",

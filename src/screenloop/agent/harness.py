@@ -28,7 +28,15 @@ from screenloop.agent.prompt import first_words, head, next_words, quotes
 from screenloop.agent.screen import Pictures, smart_resize
 from screenloop.config import ImageRule, Window
 from screenloop.errors import ConfigError, EnvironmentFault, ParseFailure
-from screenloop.messages import ChatRequest, ImagePart, Message, Reply, Sampling, TextPart
+from screenloop.messages import (
+    ChatRequest,
+    ImagePart,
+    Message,
+    Reply,
+    Sampling,
+    TextPart,
+    shared_length,
+)
 from screenloop.models.base import Model
 from screenloop.store.blobs import BlobStore
 from screenloop.store.episodes import CallRecord
@@ -77,6 +85,8 @@ class Harness:
         self._last: Observation | None = None
         self._head = ""
         self._last_request: tuple[Message, ...] = ()
+        self._last_ids: tuple[int, ...] = ()
+        """Ids of the last prompt and reply."""
         self._picture_px: SizePx = (0, 0)
         self._context: DialectContext | None = None
 
@@ -220,6 +230,9 @@ class Harness:
         goes_on = step_index > span.first_new_step
         parent = call_id(self._episode_id, step_index - 1) if goes_on else None
         known = len(self._last_request) + 1 if goes_on else 0
+        prompt = reply.prompt_token_ids
+        shared = shared_length(prompt, self._last_ids) if prompt is not None and goes_on else 0
+        self._last_ids = (prompt or ()) + (reply.token_ids or ())
         return CallRecord(
             call_id=request.call_id,
             parent_call_id=parent,
@@ -231,10 +244,14 @@ class Harness:
             reply=text,
             finish_reason=reply.finish_reason,
             usage=reply.usage,
-            prompt_token_ids=reply.prompt_token_ids,
+            prompt_prefix_length=shared,
+            prompt_token_ids=None if prompt is None else prompt[shared:],
             token_ids=reply.token_ids,
             logprobs=reply.logprobs,
             weights_version=reply.weights_version,
+            images=reply.images,
+            banned_token_ids=reply.banned_token_ids,
+            token_stack=reply.token_stack,
             took_s=reply.took_s,
             attempts=reply.attempts,
         )

@@ -28,7 +28,7 @@ from screenloop.errors import ConfigError, EnvironmentFault, StaleFrame, Unsuppo
 from screenloop.phone.boot import installed, new_device
 from screenloop.phone.canvas import Node
 from screenloop.phone.device import Device, Snapshot
-from screenloop.phone.doc import Doc, business_data, state_hash
+from screenloop.phone.doc import Doc, business_data, scene_hash, state_hash
 from screenloop.phone.gestures import act
 from screenloop.phone.render import NativeRenderer, Renderer
 from screenloop.phone.screen import SIZE_PX, Screen
@@ -181,6 +181,7 @@ class PhoneEnvironment:
             tools=device.tool_names() if self._mode == "hybrid" else (),
             clock_s=device.doc.clock_ms / 1000,
             state_hash=state_hash(device.doc),
+            scene_hash=scene_hash(device.doc),
         )
 
     async def step(self, action: Action, *, action_id: str, deadline_s: float) -> StepResult:

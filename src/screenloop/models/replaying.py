@@ -10,7 +10,7 @@ import msgspec
 
 from screenloop.errors import ConfigError, ModelUnavailable
 from screenloop.messages import ChatRequest, Message, Reply, TextPart
-from screenloop.store.episodes import CallRecord, Episode, read_episode
+from screenloop.store.episodes import CallRecord, Episode, read_episode, whole_prompts
 
 
 class ReplayingModel:
@@ -23,7 +23,9 @@ class ReplayingModel:
     def __init__(self, episodes: Iterable[Episode], *, name: str = "replaying") -> None:
         self.name = name
         self._calls: dict[str, tuple[str, CallRecord]] = {}
+        self._prompts: dict[str, tuple[int, ...]] = {}
         for episode in episodes:
+            self._prompts.update(whole_prompts(episode.calls))
             for call, messages in recorded_requests(episode.calls):
                 self._calls[call.call_id] = (messages_hash(messages), call)
 
@@ -61,10 +63,13 @@ class ReplayingModel:
             text=call.reply,
             finish_reason=call.finish_reason,
             usage=call.usage,
-            prompt_token_ids=call.prompt_token_ids,
+            prompt_token_ids=self._prompts.get(call.call_id),
             token_ids=call.token_ids,
             logprobs=call.logprobs,
             weights_version=call.weights_version,
+            images=call.images,
+            banned_token_ids=call.banned_token_ids,
+            token_stack=call.token_stack,
             took_s=call.took_s,
             attempts=call.attempts,
         )

@@ -10,6 +10,7 @@ import hashlib
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from screenloop.phone.state import AppData
 from screenloop.types import Struct
@@ -81,6 +82,11 @@ _ENCODER = msgspec.json.Encoder(enc_hook=_plain)
 def state_hash(doc: Doc) -> str:
     """Return the hash of the whole device state: data, pages, clock, focus."""
     return hashlib.sha256(_ENCODER.encode(doc)).hexdigest()
+
+
+def scene_hash(doc: Doc) -> str:
+    """Return the hash of the device state without its clock."""
+    return state_hash(replace(doc, clock_ms=0))
 
 
 def business_hash(doc: Doc) -> str:

@@ -44,6 +44,16 @@ class _Entry(NamedTuple):
     """The estimate for the form that `total` holds, if it holds one."""
 
 
+class Nearest(NamedTuple):
+    """The page that came closest to what is wanted."""
+
+    away: int
+    """Kinds of touches from a page that offers it."""
+    left: int
+    """Touches left, about."""
+    route: str
+
+
 class Found(NamedTuple):
     """The way, and the phone after it."""
 
@@ -89,8 +99,7 @@ class Search:
         self.wide = wide
         """Whether other apps and unlikely touches are tried as well."""
         self.tried = 0
-        self.nearest = (1 << 30, "")
-        """Estimate and route of the page that came closest."""
+        self.nearest = Nearest(FAR, 1 << 30, "")
         app_ids = tuple(installed()) if wide else (wanted.app,)
         self.away = distances(app_ids, self._goal_routes(device, app_ids))
         self._start = device
@@ -179,8 +188,8 @@ class Search:
                 left += 1
         else:
             left = (self.wanted.call is not None) + self._away(device, route) + self._form
-        if left < self.nearest[0]:
-            self.nearest = (left, route)
+        away = 0 if bound else self.away.get(route, FAR)
+        self.nearest = min(self.nearest, Nearest(away, left, route))
         return left
 
     def _left_for(self, device: Device, known: list[Offered], offered: Offered, call: Call) -> int:
@@ -387,6 +396,8 @@ class Search:
 def find(device: Device, wanted: Wanted, *, tolerate: Tolerate, budget: int) -> Found:
     """Return the shortest known way to a touch that makes a call, or to a page.
 
+    A call that would change nothing is there already.
+
     Args:
         device: where from; it is not changed.
         wanted: what to look for.
@@ -403,8 +414,10 @@ def find(device: Device, wanted: Wanted, *, tolerate: Tolerate, budget: int) -> 
         outcome = dispatch(device.doc, device.apps, call)
         if not outcome.ok:
             raise TaskError(f"{name} is refused: {outcome.message}")
+        if not outcome.rows:
+            return Found((), device.fork(), 0)
     tried = 0
-    nearest = (1 << 30, "")
+    nearest = Nearest(FAR, 1 << 30, "")
     for wide in (False, True):
         room = budget - tried if wide else budget // NARROW_SHARE
         search = Search(device, wanted, tolerate=tolerate, budget=room, wide=wide)
@@ -415,5 +428,5 @@ def find(device: Device, wanted: Wanted, *, tolerate: Tolerate, budget: int) -> 
             return found._replace(tried=tried)
     raise TaskError(
         f"no way by touch was found to {name} within {tried} touches; the closest page was "
-        f"{nearest[1]}, about {nearest[0]} touches away"
+        f"{nearest.route}, about {nearest.left} touches away"
     )

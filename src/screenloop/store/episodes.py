@@ -6,14 +6,14 @@ was cut off and is not a result. Images are blob keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
 import msgspec
 
 from screenloop.errors import InfraFault
-from screenloop.messages import Message, Sampling
+from screenloop.messages import ImageSpan, Message, Sampling, TokenStack
 from screenloop.types import EndReason, Mode, Observation, Step, Struct, Task, Usage, Verdict
 
 
@@ -48,12 +48,43 @@ class CallRecord(Struct, frozen=True, kw_only=True, tag="call", tag_field="kind"
     reply: str
     finish_reason: str
     usage: Usage = Usage()
+    prompt_prefix_length: int = 0
+    """How many ids of the parent's prompt and reply, in a row, this prompt begins with."""
     prompt_token_ids: tuple[int, ...] | None = None
+    """The prompt's ids after those, image placeholders expanded."""
     token_ids: tuple[int, ...] | None = None
     logprobs: tuple[float, ...] | None = None
     weights_version: str | None = None
+    images: tuple[ImageSpan, ...] = ()
+    banned_token_ids: tuple[int, ...] = ()
+    token_stack: TokenStack | None = None
     took_s: float
     attempts: int = 1
+
+
+def whole_prompts(calls: Iterable[CallRecord]) -> dict[str, tuple[int, ...]]:
+    """Return the prompt ids of each call that has them, put together from the deltas.
+
+    Raises:
+        InfraFault: a call goes on from one that is not there or too short: the file is incomplete.
+    """
+    prompts: dict[str, tuple[int, ...]] = {}
+    whole: dict[str, tuple[int, ...]] = {}
+    for call in calls:
+        if call.prompt_token_ids is None:
+            continue
+        prompt = call.prompt_token_ids
+        if call.prompt_prefix_length:
+            before = whole.get(call.parent_call_id or "", ())
+            if call.prompt_prefix_length > len(before):
+                raise InfraFault(
+                    f"call {call.call_id} begins with {call.prompt_prefix_length} ids of "
+                    f"{call.parent_call_id}, which is not there or shorter"
+                )
+            prompt = before[: call.prompt_prefix_length] + prompt
+        prompts[call.call_id] = prompt
+        whole[call.call_id] = prompt + (call.token_ids or ())
+    return prompts
 
 
 class StepRecord(Struct, frozen=True, kw_only=True, tag="step", tag_field="kind"):

@@ -12,7 +12,8 @@ from screenloop.store.blobs import BlobStore
 from screenloop.types import Observation
 
 AnchorKind = Literal["state", "frame", "perceptual"]
-"""The Environment's own state hash, the exact frame, or a hash of its coarse look."""
+"""The Environment's own hash of its state without the clock, the exact frame, or a hash of its
+coarse look."""
 _GRID = 16
 
 
@@ -25,11 +26,11 @@ def anchor_of(seen: Observation, kind: AnchorKind, blobs: BlobStore) -> str:
         InfraFault: from the store.
     """
     if kind == "state":
-        if seen.state_hash is None:
+        if seen.scene_hash is None:
             raise ConfigError(
-                "this Environment gives no state hash; take `perceptual` anchors instead"
+                "this Environment gives no scene hash; take `perceptual` anchors instead"
             )
-        return f"state-{seen.state_hash}"
+        return f"state-{seen.scene_hash}"
     if seen.frame is None:
         raise ConfigError(
             f"{kind} anchors need a frame, but the Observation has none; take `state` anchors"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from screenloop.train.records import ImageSpan
+from screenloop.messages import ImageSpan
 from screenloop.types import Struct
 
 Position = tuple[int, int, int]

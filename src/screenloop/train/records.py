@@ -10,35 +10,9 @@ from collections.abc import Iterable, Sequence
 from math import isfinite, prod
 
 from screenloop.errors import ConfigError
+from screenloop.messages import ImageSpan, TokenStack
 from screenloop.store.episodes import CallRecord
-from screenloop.types import BlobKey, Struct
-
-
-class ImageSpan(Struct, frozen=True, kw_only=True):
-    """Where a picture's placeholder tokens lie in the expanded ids."""
-
-    key: BlobKey
-    start: int
-    length: int
-    grid_thw: tuple[int, int, int]
-    """Patches in time, height and width; the tokens are their product over merge^2."""
-
-    @property
-    def end(self) -> int:
-        """The index after the last placeholder."""
-        return self.start + self.length
-
-
-class TokenStack(Struct, frozen=True, kw_only=True):
-    """What turned messages into ids and ids into log-probabilities."""
-
-    engine: str
-    engine_version: str = ""
-    dtype: str = "float32"
-    tokenizer_hash: str
-    template_hash: str
-    processor_hash: str = ""
-    """Empty for text-only policies."""
+from screenloop.types import Struct
 
 
 class CallTokens(Struct, frozen=True, kw_only=True):
@@ -67,14 +41,6 @@ class CallTokens(Struct, frozen=True, kw_only=True):
     stack: TokenStack | None = None
 
 
-def shared_length(ids: Sequence[int], before: Sequence[int]) -> int:
-    """Return how many ids a prompt shares with the prompt and reply before it."""
-    for index, (here, there) in enumerate(zip(ids, before, strict=False)):
-        if here != there:
-            return index
-    return min(len(ids), len(before))
-
-
 def call_tokens(records: Iterable[CallRecord]) -> tuple[CallTokens, ...]:
     """Return the token records of an Episode's calls.
 
@@ -83,27 +49,26 @@ def call_tokens(records: Iterable[CallRecord]) -> tuple[CallTokens, ...]:
             cannot be recomputed, or it shows pictures that no record places in the ids.
     """
     made: list[CallTokens] = []
-    whole: dict[str, tuple[int, ...]] = {}
     for record in records:
         prompt, reply, log_probs, version = _token_facts(record)
-        before = whole.get(record.parent_call_id or "")
-        shared = shared_length(prompt, before) if before is not None else 0
         made.append(
             CallTokens(
                 call_id=record.call_id,
                 step_index=record.step_index,
                 window_index=record.window_index,
-                prefix_call_id=record.parent_call_id if before is not None else None,
-                prefix_length=shared,
-                prompt_delta_ids=prompt[shared:],
+                prefix_call_id=record.parent_call_id if record.prompt_prefix_length else None,
+                prefix_length=record.prompt_prefix_length,
+                prompt_delta_ids=prompt,
+                images=record.images,
                 reply_ids=reply,
                 log_probs=log_probs,
                 weights_version=version,
                 temperature=record.sampling.temperature,
+                banned_ids=record.banned_token_ids,
                 cached_tokens=record.usage.cached,
+                stack=record.token_stack,
             )
         )
-        whole[record.call_id] = prompt + reply
     return tuple(made)
 
 

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from screenloop.errors import ConfigError
-from screenloop.train.records import CallTokens, ImageSpan, expand_prompts, require_consistent
+from screenloop.messages import ImageSpan
+from screenloop.train.records import CallTokens, expand_prompts, require_consistent
 from screenloop.types import Struct
 
 

@@ -64,7 +64,7 @@ def _wrong_states(
     first = rows[0]
     at = ".".join(filter(None, (first.app, first.table, first.id)))
     yield f"{at} is not written", _without(evidence, first)
-    sibling = _sibling(evidence.before, first)
+    sibling = _sibling(evidence, first)
     if sibling is not None and first.op != "add":
         yield (
             f"{at} is left alone and {sibling} is written instead",
@@ -98,12 +98,14 @@ def _without(evidence: Evidence, row: DiffRow) -> State:
     return after
 
 
-def _sibling(before: State, row: DiffRow) -> str | None:
-    """Return another row that the same write would really change."""
+def _sibling(evidence: Evidence, row: DiffRow) -> str | None:
+    """Return another row that is still there and that the same write would really change."""
     if not row.id:
         return None
-    for other, fields in before[row.app][row.table].items():
-        if other != row.id and (row.op != "set" or fields.get(row.field) != row.after):
+    after = evidence.after[row.app][row.table]
+    for other, fields in evidence.before[row.app][row.table].items():
+        changes = row.op != "set" or fields.get(row.field) != row.after
+        if other in after and other != row.id and changes:
             return str(other)
     return None
 

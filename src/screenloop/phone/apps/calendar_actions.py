@@ -18,6 +18,7 @@ from screenloop.phone.apps.calendar_model import (
     Minutes,
     Occurrence,
     Repeat,
+    SomeDay,
     State,
     Title,
     app,
@@ -277,13 +278,26 @@ def list_events(
     return occurrences(s.events, first, days)
 
 
-@app.query("events.search", tool="Find events by part of a title, place, note or guest.")
+@app.query("events.day", tool="List what takes place on one day.", shows="/")
+def day_events(s: State, ctx: Ctx, day: Day) -> list[Occurrence]:
+    """Return what takes place on a day."""
+    return occurrences(s.events, day, 1) if is_day(day) else []
+
+
+@app.query(
+    "events.search", tool="Find events by part of a title, place, note or guest.",
+    shows="/search",
+)  # fmt: skip
 def search(s: State, ctx: Ctx, text: str) -> list[Event]:
     """Return the events that hold the text."""
     return found_in(s, text)
 
 
-@app.query("events.get", tool="Read one event.")
-def get(s: State, ctx: Ctx, event: EventId) -> Event:
-    """Return one event."""
-    return s.events[event]
+@app.query(
+    "events.get", tool="Read one event, on its first day or another one of its days.",
+    shows="/e/{event}/{date}",
+)  # fmt: skip
+def get(s: State, ctx: Ctx, event: EventId, date: SomeDay = "") -> Occurrence:
+    """Return one event with the day that it is looked at on."""
+    row = s.events[event]
+    return Occurrence(date=date or row.date, event=row)

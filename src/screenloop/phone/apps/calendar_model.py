@@ -51,6 +51,8 @@ EventId = Annotated[str, Refers("calendar.events")]
 LayerId = Annotated[Layer, Refers("calendar.layers")]
 Title = Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
 Day = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+SomeDay = Annotated[str, msgspec.Meta(pattern=r"^(\d{4}-\d{2}-\d{2})?$")]
+"""An ISO day, or none."""
 Clock = Annotated[str, msgspec.Meta(pattern=r"^([01]\d|2[0-3]):[0-5][05]$")]
 
 

@@ -365,31 +365,46 @@ def enable_bedtime(s: State, ctx: Ctx, on: bool) -> None:
 # ---- queries -------------------------------------------------------------------------------
 
 
-@app.query("alarms.list", tool="List all alarms.")
+@app.query("alarms.list", tool="List all alarms.", shows="/")
 def list_alarms(s: State, ctx: Ctx) -> list[Alarm]:
     """Return all alarms by time."""
     return sorted(s.alarms, key=lambda a: (a.time, a.id))
 
 
-@app.query("alarms.get", tool="Read one alarm.")
+@app.query("alarms.get", tool="Read one alarm.", shows="/a/{alarm}")
 def get_alarm(s: State, ctx: Ctx, alarm: AlarmId) -> Alarm:
     """Return one alarm."""
     return s.alarms[alarm]
 
 
-@app.query("world.list", tool="List the cities on the world clock.")
+@app.query("world.list", tool="List the cities on the world clock.", shows="/world")
 def list_cities(s: State, ctx: Ctx) -> list[Zone]:
     """Return the cities on the world clock with their offsets."""
     return [s.zones[city.zone] for city in s.cities]
 
 
-@app.query("world.search", tool="Find cities that can be put on the world clock.")
+@app.query(
+    "world.convert", tool="Tell what time it is in a city when it is a time of day here.",
+    shows="/city/{zone}",
+)  # fmt: skip
+def convert(s: State, ctx: Ctx, zone: ZoneId, here: Clock) -> dict[str, Any]:
+    """Return the time in a city, and how many days it is ahead."""
+    hour, minute = map(int, here.split(":"))
+    days, rest = divmod(hour * 60 + minute + s.zones[zone].offset_min, 1440)
+    return {"there": f"{rest // 60:02d}:{rest % 60:02d}", "days_ahead": days}
+
+
+@app.query(
+    "world.search", tool="Find cities that can be put on the world clock.", shows="/cities",
+)  # fmt: skip
 def search_cities(s: State, ctx: Ctx, text: str = "") -> list[Zone]:
     """Return the cities that hold the text."""
     return zones_with(s, text)
 
 
-@app.query("timers.list", tool="List the countdowns with the seconds they have left.")
+@app.query(
+    "timers.list", tool="List the countdowns with the seconds they have left.", shows="/timer",
+)  # fmt: skip
 def list_countdowns(s: State, ctx: Ctx) -> list[dict[str, Any]]:
     """Return the countdowns and what is left of each."""
     return [
@@ -398,7 +413,7 @@ def list_countdowns(s: State, ctx: Ctx) -> list[dict[str, Any]]:
     ]
 
 
-@app.query("stopwatch.read", tool="Read the stopwatch and its laps.")
+@app.query("stopwatch.read", tool="Read the stopwatch and its laps.", shows="/stopwatch")
 def read_stopwatch(s: State, ctx: Ctx) -> dict[str, Any]:
     """Return what the stopwatch shows."""
     return {

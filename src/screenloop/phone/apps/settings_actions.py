@@ -420,7 +420,16 @@ def list_options(s: State, ctx: Ctx) -> dict[str, Any]:
     return {**{name: getattr(s, name) for name in names}, "screen_lock": bool(s.pin)}
 
 
-@app.query("networks.list", tool="List the Wi-Fi networks in reach.")
+@app.query("hotspot.read", tool="Read the hotspot's name and password.", shows="/hotspot")
+def read_hotspot(s: State, ctx: Ctx) -> dict[str, Any]:
+    """Return what others need to use the hotspot, and whether it is on."""
+    return {
+        "name": s.hotspot_name, "password": s.hotspot_password,
+        "on": ctx.of(SystemState).hotspot,
+    }  # fmt: skip
+
+
+@app.query("networks.list", tool="List the Wi-Fi networks in reach.", shows="/wifi")
 def list_networks(s: State, ctx: Ctx) -> list[dict[str, Any]]:
     """Return the networks without their passwords."""
     system = ctx.of(SystemState)
@@ -433,13 +442,15 @@ def list_networks(s: State, ctx: Ctx) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-@app.query("devices.list", tool="List the Bluetooth devices, paired and in reach.")
+@app.query(
+    "devices.list", tool="List the Bluetooth devices, paired and in reach.", shows="/bluetooth",
+)  # fmt: skip
 def list_gadgets(s: State, ctx: Ctx) -> list[Any]:
     """Return the Bluetooth devices."""
     return list(s.gadgets)
 
 
-@app.query("notices.list", tool="List which apps may notify.")
+@app.query("notices.list", tool="List which apps may notify.", shows="/notifications")
 def list_notices(s: State, ctx: Ctx) -> list[Any]:
     """Return the apps and whether they may notify and sound."""
     return list(s.notices)
@@ -452,19 +463,22 @@ def list_permissions(s: State, ctx: Ctx, app: str) -> dict[str, bool]:
     return {name: name in granted for name in WANTED.get(app, ())}
 
 
-@app.query("accounts.list", tool="List the accounts on the phone.")
+@app.query("accounts.list", tool="List the accounts on the phone.", shows="/accounts")
 def list_accounts(s: State, ctx: Ctx) -> list[Account]:
     """Return the accounts."""
     return list(s.accounts)
 
 
-@app.query("storage.list", tool="List what each app stores, in MB.")
+@app.query("storage.list", tool="List what each app stores, in MB.", shows="/storage")
 def list_storage(s: State, ctx: Ctx) -> dict[str, Any]:
     """Return what is used in all and by each app."""
     return {"used": size_words(used_mb(s)), "apps": list(s.storage)}
 
 
-@app.query("phone.about", tool="Read the phone's model, version, serial number and own number.")
+@app.query(
+    "phone.about", tool="Read the phone's model, version, serial number and own number.",
+    shows="/about",
+)  # fmt: skip
 def about(s: State, ctx: Ctx) -> Phone:
     """Return facts about the phone."""
     return s.phone[PHONE]

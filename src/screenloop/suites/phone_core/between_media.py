@@ -21,6 +21,8 @@ from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, 
 pack = Pack("media")
 
 CAPTIONS = ("Look what I found!", "Remember this one?", "For your wall.", "My best one so far.")
+LATEST = 9
+"""Pictures that one sees first when choosing one to send."""
 
 
 @pack.template("text_photo_place", apps=("gallery", "messages"))
@@ -44,11 +46,11 @@ def text_photo_place(w: WorldView) -> Draft:
 
 @pack.template("send_photo", apps=("gallery", "messages"))
 def send_photo(w: WorldView) -> Draft:
-    """Send somebody a picture with some words."""
+    """Send somebody one of the latest pictures with some words."""
     f = facts(w.cast)
     person = w.rng.choice((f.flat, f.clinic, f.trip, f.debt, f.club, f.party))
     thread = chat_with(w, person.phone)
-    photo = w.pick(found(w.state(State), ""))
+    photo = w.pick(found(w.state(State), "")[:LATEST])
     text = w.rng.choice(CAPTIONS)
     return Draft(
         goal=f'Send {person.name} my picture "{photo.title}" together with the words "{text}"',
