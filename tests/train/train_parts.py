@@ -6,7 +6,7 @@ import torch
 
 from screenloop.agent.history import PastStep, window_at, windowed_prompt
 from screenloop.config import Window
-from screenloop.messages import ImagePart, ImageSpan, Sampling
+from screenloop.messages import ImagePart, ImageSpan, Sampling, shared_length
 from screenloop.store.episodes import CallRecord, EndRecord, Episode, StartRecord
 from screenloop.train.logprobs import processed_log_probs
 from screenloop.train.records import CallTokens
@@ -82,8 +82,6 @@ def synthetic_calls(length, window=Window(), version=0, banned=()):
     for i, (ids, images, span) in enumerate(prompts(length, window)):
         goes_on = i > span.first_new_step
         reply = reply_ids(f"r{i}")
-        shared = shared_length(ids, whole) if i > span.first_new_step else 0
-        whole = (*ids, *reply)
         calls.append(
             CallTokens(
                 call_id=f"e/c{i}",
@@ -109,6 +107,8 @@ def call_records(length, window=Window(), **changes):
     whole = ()
     for i, (ids, _, span) in enumerate(prompts(length, window)):
         reply = reply_ids(f"r{i}")
+        shared = shared_length(ids, whole) if i > span.first_new_step else 0
+        whole = (*ids, *reply)
         facts = {
             "call_id": f"e/c{i}",
             "parent_call_id": f"e/c{i - 1}" if i > span.first_new_step else None,
