@@ -1,23 +1,25 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/actions.md from the Action structs: the one table of the wire form.
+"""Writes docs/reference/actions.md and checks.md from the structs: the tables of the wire forms.
 
     .venv/bin/python scripts/make_reference.py
 
-A test fails while the file is not current.
+A test fails while a file is not current.
 """
 
 from __future__ import annotations
 
 import inspect
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 from msgspec import inspect as types
 from msgspec.structs import FieldInfo
 
+from screenloop import criteria
 from screenloop.actions import EXECUTOR, ActionBase, tag_of
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "actions.md"
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
 _HEAD = """# Actions
 
@@ -51,9 +53,46 @@ def actions_table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def page_text() -> str:
-    """Return the whole page."""
-    return _HEAD + actions_table()
+_CHECKS_HEAD = """# Checks and matchers
+
+What a Task holds to say what must be true at the end; closed, JSON, judged by `verify`. A check
+has the tag `check`, a matcher the tag `is`:
+
+```json
+{"check": "added", "app": "contacts", "table": "people", "says": "Ada Park is saved",
+ "where": {"name": "Ada Park", "phone": {"is": "text", "value": "555-0134", "mode": "digits"}}}
+```
+
+Where a matcher may stand, a bare value means exact equality. Every check has `says` (a sentence
+for people), `weight` (default 1) and `critical` (default true). Reward r = sum(w b) / sum(w);
+success needs every critical check, and that nothing changed which neither a check nor the Task's
+`allowed` list (`app`, `app.table` or `app.table.field`, `*` as wildcard) accounts for. A guard that
+holds from the start has weight 0.
+
+This page is made by `scripts/make_reference.py` from `screenloop.criteria`.
+
+"""
+_SHARED = {"says", "weight", "critical"}
+
+
+def checks_tables() -> str:
+    """Return the Markdown tables of checks and matchers."""
+    parts = []
+    for title, union in (("Checks", criteria.Check), ("Matchers", criteria.Matcher)):
+        lines = [f"## {title}", "", "| name | field | default | |", "|---|---|---|---|"]
+        for kind in get_args(union):
+            purpose = " ".join((inspect.getdoc(kind) or "").split()).replace("|", "\\|")
+            lines.append(f"| **`{kind.__struct_config__.tag}`** | | | {purpose} |")
+            for field in msgspec.structs.fields(kind):
+                if field.name not in _SHARED:
+                    lines.append(f"| | `{field.name}` | {_default(field)} | |")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def pages() -> dict[str, str]:
+    """Return every page by its file name."""
+    return {"actions.md": _HEAD + actions_table(), "checks.md": _CHECKS_HEAD + checks_tables()}
 
 
 def _default(field: FieldInfo) -> str:
@@ -124,5 +163,6 @@ def _lengths(least: int | None, most: int | None, unit: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text(page_text(), "utf-8")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, "utf-8")

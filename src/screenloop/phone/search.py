@@ -12,8 +12,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from screenloop.actions import Action, Key, Open
 from screenloop.errors import TaskError
+from screenloop.phone import moves
 from screenloop.phone.boot import installed
 from screenloop.phone.device import Device
 from screenloop.phone.dispatch import dispatch
@@ -151,8 +154,8 @@ class Search:
             return
         self._best[key] = state.cost
         left = self._estimate(state.device, self._known(state.device))
-        at_goal = self.away.get(state.device.screen.route) == 0
-        self._push(state.cost + left, state.cost, state, counts_form=not at_goal)
+        counts = not self._at_goal(state.device)
+        self._push(state.cost + left, state.cost, state, counts_form=counts)
 
     def _push(
         self, total: float, cost: int, entry: Edge | State, *, counts_form: bool = False
@@ -178,6 +181,9 @@ class Search:
 
     def _estimate(self, device: Device, known: list[Offered]) -> int:
         """Return about how many touches are left."""
+        picking = self._picking(device)
+        if picking:
+            return self._after_pick(device, picking)
         route = device.screen.route
         bound = [(o, c) for o in known if (c := self.wanted.same_action(o.do)) is not None]
         if bound:
@@ -191,6 +197,25 @@ class Search:
         away = 0 if bound else self.away.get(route, FAR)
         self.nearest = min(self.nearest, Nearest(away, left, route))
         return left
+
+    def _at_goal(self, device: Device) -> bool:
+        """Whether a page is in front, or under a picker, that offers what is wanted."""
+        return self.away.get(device.screen.route) == 0 or bool(self._picking(device))
+
+    def _picking(self, device: Device) -> str:
+        """Return the argument that the media picker in front is open for, if it is."""
+        over = device.doc.overlay
+        name = str(over.locals.get("local", "")) if over is not None else ""
+        return name if name in self.wanted.args else ""
+
+    def _after_pick(self, device: Device, name: str) -> int:
+        """Return the estimate with the wanted picture chosen, and the touches to choose it."""
+        under = device.fork()
+        assert device.doc.overlay is not None
+        touches = 1 if device.doc.overlay.path == "/pick" else 2
+        page = replace(device.doc, overlay=None)
+        under.doc = moves.set_locals(page, {name: self.wanted.args[name]})
+        return touches + self._estimate(under, self._known(under))
 
     def _left_for(self, device: Device, known: list[Offered], offered: Offered, call: Call) -> int:
         left = 1 + offered.scrolls
@@ -225,7 +250,7 @@ class Search:
             now = self.wanted.shown(name, known, device) if args is None else args.get(name)
             if now is None and args is None:
                 now = self._shown.get((route, name), wanted)
-            else:
+            elif name not in self.wanted.references:
                 self._shown.setdefault((route, name), now)
             if now != wanted or values.get(f"{name}.open"):
                 found[name] = now
@@ -257,7 +282,7 @@ class Search:
         device, values = state.device, state.device.doc.page.locals
         known = self._known(device)
         left = self._estimate(device, known)
-        at_goal = self.away.get(device.screen.route) == 0
+        at_goal = self._at_goal(device)
         missing = self._wants(device, known)
         self._aim(state, known)
         helpful: dict[str, list[tuple[int, Edge]]] = defaultdict(list)
@@ -358,7 +383,7 @@ class Search:
 
     def _push_crowd(self, state: State, same: list[Offered], left: int) -> None:
         crowded = len(same) > CROWD
-        at_goal = self.away.get(state.device.screen.route) == 0
+        at_goal = self._at_goal(state.device)
         for offered in same:
             total: float = state.cost + 1 + offered.scrolls
             total += self._after(state.device, offered.do, left)
