@@ -114,6 +114,7 @@ class PhoneEnvironment:
         cache: FrameCache | None = None,
         codec: Codec | None = None,
         quantum_ms: int = 1000,
+        want: Sequence[Want] = ("frame",),
     ) -> None:
         width, height = env.size_px
         if width < 1 or abs(height * SIZE_PX[0] / (width * SIZE_PX[1]) - 1) > 0.002:
@@ -127,6 +128,7 @@ class PhoneEnvironment:
         self._cache = cache if cache is not None else FrameCache()
         self._codec = codec or Codec()
         self._quantum_ms = quantum_ms
+        self._want = tuple(want)
         self._device: Device | None = None
         self._first: Doc | None = None
         self._mode: Mode = "gui_only"
@@ -140,7 +142,7 @@ class PhoneEnvironment:
         start: Start | SnapshotKey,
         *,
         deadline_s: float,
-        want: Sequence[Want] = ("frame",),
+        want: Sequence[Want] | None = None,
     ) -> Observation:
         """Bring the phone to a task's world, or to a kept state."""
         if isinstance(start, str):
@@ -157,7 +159,7 @@ class PhoneEnvironment:
             )
             self._first = self._device.doc
             self._mode = start.mode
-        return await self.observe(want, deadline_s=deadline_s)
+        return await self.observe(self._want if want is None else want, deadline_s=deadline_s)
 
     async def observe(self, want: Sequence[Want] = ("frame",), *, deadline_s: float) -> Observation:
         """See the screen: painted, as a tree, as text."""
@@ -192,7 +194,7 @@ class PhoneEnvironment:
         effect = _impossible(action) or act(device, action)
         extra_ms = round(action.seconds * 1000) if isinstance(action, Wait) else 0
         rows = device.end(extra_ms=extra_ms)
-        observation = await self.observe(deadline_s=deadline_s)
+        observation = await self.observe(self._want, deadline_s=deadline_s)
         return StepResult(effect=effect, observation=observation, changes=rows)
 
     async def evidence(self, *, deadline_s: float) -> Evidence:
@@ -262,13 +264,20 @@ class PhoneEnvironment:
 class PhoneEnvironments:
     """Opens phones that share one frame cache."""
 
-    def __init__(self, blobs: BlobStore) -> None:
+    def __init__(self, blobs: BlobStore, *, want: Sequence[Want] = ("frame",)) -> None:
+        """Prepare.
+
+        Args:
+            blobs: Where frames and trees go.
+            want: What `reset` and `step` show; a policy that reads the tree needs no frame painted.
+        """
         self._blobs = blobs
+        self._want = tuple(want)
         self._cache = FrameCache()
 
     async def open(self, env: EnvRef) -> PhoneEnvironment:
         """Return a phone that waits for its first reset."""
-        return PhoneEnvironment(env, self._blobs, cache=self._cache)
+        return PhoneEnvironment(env, self._blobs, cache=self._cache, want=self._want)
 
     async def close(self) -> None:
         """Phones hold nothing outside the process."""

@@ -12,7 +12,9 @@ from screenloop.errors import ConfigError, TaskError
 from screenloop.phone.app import App
 from screenloop.phone.cast import START, cast
 from screenloop.phone.device import Apps, Device
+from screenloop.phone.do import Go
 from screenloop.phone.doc import AppDoc, Doc, PageDoc
+from screenloop.phone.moves import go
 from screenloop.phone.state import AppData
 from screenloop.phone.system import OS_ID
 from screenloop.registry import load
@@ -65,7 +67,8 @@ def patched(doc: Doc, patches: tuple[dict[str, Any], ...]) -> Doc:
     """Return the state with a task's patches applied.
 
     A patch is `{app, table, op: add, row}`, `{app, table, op: set, id, fields}`,
-    `{app, table, op: remove, id}` or `{app, field, op: set, value}`.
+    `{app, table, op: remove, id}`, `{app, field, op: set, value}`, or `{app, op: show, path}`: the
+    user has this page of the app in front.
 
     Raises:
         TaskError: a patch names what does not exist or has the wrong type.
@@ -81,6 +84,8 @@ def patched(doc: Doc, patches: tuple[dict[str, Any], ...]) -> Doc:
 def _patch_one(doc: Doc, patch: dict[str, Any]) -> Doc:
     app_id = patch["app"]
     part = doc.apps[app_id]
+    if patch.get("op") == "show":
+        return go(doc, Go(app=app_id, path=patch["path"]))
     state_type = installed()[app_id].state
     names = frozenset({*state_type.tables, *state_type.scalars})
     state = state_type(part.data, cast(doc.world, doc.seed), names)

@@ -155,14 +155,14 @@ class Search:
         self._best[key] = state.cost
         left = self._estimate(state.device, self._known(state.device))
         counts = not self._at_goal(state.device)
-        self._push(state.cost + left, state.cost, state, counts_form=counts)
+        self._push(state.cost + left, state, state, counts_form=counts)
 
     def _push(
-        self, total: float, cost: int, entry: Edge | State, *, counts_form: bool = False
+        self, total: float, state: State, entry: Edge | State, *, counts_form: bool = False
     ) -> None:
         self._count += 1
         form = self._form if counts_form else None
-        heapq.heappush(self._queue, _Entry(total, -cost, self._count, entry, form))
+        heapq.heappush(self._queue, _Entry(total, -state.cost, self._count, entry, form))
 
     def _pop(self) -> Edge | State:
         """Return the most promising entry, by what is known of the form by now."""
@@ -249,7 +249,8 @@ class Search:
         for name, wanted in self.wanted.args.items():
             now = self.wanted.shown(name, known, device) if args is None else args.get(name)
             if now is None and args is None:
-                now = self._shown.get((route, name), wanted)
+                assumed = self.wanted.defaults.get(name, wanted)
+                now = self._shown.get((route, name), assumed)
             elif name not in self.wanted.references:
                 self._shown.setdefault((route, name), now)
             if now != wanted or values.get(f"{name}.open"):
@@ -293,7 +294,7 @@ class Search:
                 helpful[field].append((scrolls, edge))
             elif field not in self.wanted.args:
                 total = state.cost + 1 + scrolls + left
-                self._push(total, state.cost, edge, counts_form=not at_goal)
+                self._push(total, state, edge, counts_form=not at_goal)
         for offered in known:
             if not self._may(offered, values):
                 continue
@@ -312,7 +313,7 @@ class Search:
         if helpful:
             first = min(helpful.values(), key=lambda edges: min(e[0] for e in edges))
             for scrolls, edge in first:
-                self._push(state.cost + scrolls + max(1, left), state.cost, edge)
+                self._push(state.cost + scrolls + max(1, left), state, edge)
         for same in crowds.values():
             self._push_crowd(state, same, left)
         self._leave(state, left)
@@ -328,12 +329,12 @@ class Search:
             if offered.gesture == "place":
                 for share in self._shares(state.device, offered, ""):
                     edge = Edge(state, offered, share=share, makes=goal, is_goal=True)
-                    self._push(total, state.cost, edge)
+                    self._push(total, state, edge)
             elif not self.wanted.missing(state.device, call):
                 edge = Edge(state, offered, makes=goal, is_goal=True)
-                self._push(total, state.cost, edge)
+                self._push(total, state, edge)
             elif steps := self.wanted.steps_left(state.device, call):
-                self._push(total + steps, state.cost, Edge(state, offered, makes=call))
+                self._push(total + steps, state, Edge(state, offered, makes=call))
 
     def _shares(self, device: Device, offered: Offered, name: str) -> Iterator[float]:
         """Return where on a slider's track a value of the page, or the call, is as wanted."""
@@ -391,7 +392,7 @@ class Search:
                 total += 0.5
             moves = any(isinstance(part, Go) for part in calls_in(offered.do))
             counts = moves or not at_goal
-            self._push(total, state.cost, Edge(state, offered), counts_form=counts)
+            self._push(total, state, Edge(state, offered), counts_form=counts)
 
     def _after(self, device: Device, do: Do, left: int) -> int:
         """Return the estimate for the page that a touch leads to, without trying it."""
@@ -409,13 +410,13 @@ class Search:
             if app not in (doc.front, OS_ID):
                 total = cost + 2 + self._away_of(state.device, app) + self._form
                 edge = Edge(state, None, Open(app=app))
-                self._push(total, cost, edge, counts_form=True)
+                self._push(total, state, edge, counts_form=True)
         back = Edge(state, None, Key(name="back"))
         if doc.focus or doc.overlay is not None:
-            self._push(cost + 1 + left, cost, back)
+            self._push(cost + 1 + left, state, back)
         elif len(doc.apps[doc.front].stack) > 1:
             total = cost + 2 + self._away_of(state.device, doc.front, below=2) + self._form
-            self._push(total, cost, back, counts_form=True)
+            self._push(total, state, back, counts_form=True)
 
 
 def find(device: Device, wanted: Wanted, *, tolerate: Tolerate, budget: int) -> Found:

@@ -39,11 +39,13 @@ class Wanted:
 
     def __init__(
         self, device: Device, app: str, args: dict[str, Any], types: dict[str, Any], *,
-        call: Call | None = None, path: str = "",
+        defaults: dict[str, Any], call: Call | None = None, path: str = "",
     ) -> None:  # fmt: skip
         self.app = app
         self.args = args
         """Arguments as JSON values, defaults filled in; of a page, its values."""
+        self.defaults = defaults
+        """What inputs that do not show their value are thought to hold."""
         self.call = call
         self.path = path
         self.references = references(types)
@@ -292,7 +294,8 @@ def wanted_call(device: Device, call: Call) -> Wanted:
         args = plain_args(action, call.args)
     except msgspec.ValidationError as error:
         raise TaskError(f"{action.tool_name} does not take {call.args}: {error}") from error
-    return Wanted(device, call.app, args, action.signature.types, call=call)
+    defaults = plain_defaults(action)
+    return Wanted(device, call.app, args, action.signature.types, defaults=defaults, call=call)
 
 
 def wanted_page(device: Device, query: Query, args: dict[str, Any]) -> Wanted:
@@ -309,7 +312,7 @@ def wanted_page(device: Device, query: Query, args: dict[str, Any]) -> Wanted:
     path, values = query.shown(full)
     shown = {name: value for name, value in values.items() if value not in ("", None)}
     types = {name: kind for name, kind in query.signature.types.items() if name in full}
-    found = Wanted(device, query.app, full, types, path=path)
+    found = Wanted(device, query.app, full, types, defaults=plain_defaults(query), path=path)
     found.args = shown
     return found
 
@@ -321,6 +324,15 @@ def plain_args(part: Action[Any] | Query, args: dict[str, Any]) -> dict[str, Any
         msgspec.ValidationError: they do not fit.
     """
     plain: dict[str, Any] = msgspec.to_builtins(part.signature.convert(args))
+    return plain
+
+
+def plain_defaults(part: Action[Any] | Query) -> dict[str, Any]:
+    """Return the defaults of optional arguments as JSON values."""
+    fields = msgspec.structs.fields(part.signature.struct)
+    plain: dict[str, Any] = msgspec.to_builtins(
+        {f.name: f.default for f in fields if f.default is not msgspec.NODEFAULT}
+    )
     return plain
 
 
@@ -413,7 +425,9 @@ def _input_cost(name: str, wanted: Any, now: Any, offered: Offered) -> int:
         if name in part.values and value == wanted:
             return 1
         if _is_many(value) and _is_many(wanted) and f"{name}.open" not in part.values:
-            return max(1, _apart(wanted, now if _is_many(now) else ""))
+            left = _apart(wanted, now if _is_many(now) else "")
+            if _apart(wanted, value) < left:
+                return left
         if _is_number(value) and _is_number(wanted) and _is_number(now) and value != now:
             steps = (wanted - now) / (value - now)
             if steps > 0:

@@ -90,7 +90,8 @@ def follow(edge: Edge, tolerate: Tolerate) -> State | None:
     if not all(map(tolerate, ours)):
         return None
     cost = edge.state.cost + len(actions)
-    return State(device, cost, Way(tuple(actions), edge.state.way))
+    way = Way(tuple(actions), edge.state.way)
+    return State(device, cost, way)
 
 
 def _reach(device: Device, edge: Edge, actions: list[Action]) -> Action | None:

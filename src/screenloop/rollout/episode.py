@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -29,7 +29,7 @@ from screenloop.rollout.loops import Turned, is_loop, turned
 from screenloop.rollout.setting import Attempt, Setting
 from screenloop.store.episodes import (
     EndRecord,
-    EpisodeWriter,
+    EpisodeLog,
     StartRecord,
     StepRecord,
     VerdictRecord,
@@ -46,6 +46,7 @@ from screenloop.types import (
     Unscored,
     Usage,
     Verdict,
+    Want,
 )
 
 
@@ -82,7 +83,7 @@ class _Tally:
 
 
 async def run_episode(
-    attempt: Attempt, agent: Agent, setting: Setting, writer: EpisodeWriter
+    attempt: Attempt, agent: Agent, setting: Setting, writer: EpisodeLog
 ) -> Ending:
     """Play one attempt and write every record as it happens.
 
@@ -129,7 +130,7 @@ async def _play(
     setting: Setting,
     tally: _Tally,
     hands: Hands,
-    writer: EpisodeWriter,
+    writer: EpisodeLog,
 ) -> tuple[EndReason, str]:
     """Take turns until something ends the Episode; returns what, and a word about it."""
     turn = Turn(step_index=0, observation=hands.observation)
@@ -160,7 +161,7 @@ async def _play(
         )
         writer.write(StepRecord(step=step))
         tally.add(step, decision.call.usage if decision.call else Usage())
-        _require_frame(hands.observation, hands.spec)
+        _require_seen(hands.observation, setting.want, hands.spec)
         turn = Turn(
             step_index=turn.step_index + 1,
             observation=hands.observation,
@@ -219,7 +220,7 @@ async def _reset(
     observation = await setting.manager.reset(
         lease, Start(task=task, mode=attempt.mode), deadline_s=setting.deadlines.reset_s
     )
-    _require_frame(observation, lease.spec)
+    _require_seen(observation, setting.want, lease.spec)
     words = observation.goal
     agent.begin(
         Assignment(
@@ -233,10 +234,14 @@ async def _reset(
     return Hands(setting, lease, attempt.episode_id, observation)
 
 
-def _require_frame(observation: Observation, spec: EnvSpec) -> None:
-    """Refuse to let the agent act blind where the Environment has a screen."""
-    if "frame" in spec.wants and observation.frame is None and not observation.done:
-        raise EnvironmentFault("the observation has no screenshot")
+def _require_seen(observation: Observation, want: Sequence[Want], spec: EnvSpec) -> None:
+    """Refuse to let the agent act blind where the Environment can show what is wanted."""
+    if observation.done:
+        return
+    for part in want:
+        if part in spec.wants and getattr(observation, part) is None:
+            name = "screenshot" if part == "frame" else part
+            raise EnvironmentFault(f"the observation has no {name}")
 
 
 def _start_record(attempt: Attempt, started_at: float) -> StartRecord:

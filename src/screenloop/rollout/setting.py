@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from screenloop.actions import Action, Bash
 from screenloop.manager.base import Manager
 from screenloop.rollout.person import Nobody, Person
-from screenloop.types import Budget, Mode, Struct, Task
+from screenloop.types import Budget, Mode, Struct, Task, Want
 
 Prepare = Callable[[str, Task, Mode], Awaitable[None]]
 """Called with the episode id before an Episode begins; hands the oracle its plan."""
@@ -45,6 +45,9 @@ class Setting:
     """Seconds that only grow; budgets and durations are measured with it."""
     wall: Callable[[], float] = time.time
     """Seconds since 1970; written into files for people."""
+    want: tuple[Want, ...] = ("frame",)
+    """What an Observation must carry for the agent to act on; Instances must be opened to give it.
+    """
 
 
 class Attempt(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 import msgspec
 
@@ -117,6 +117,18 @@ _ENCODER = msgspec.json.Encoder()
 _DECODER: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 
 
+class EpisodeLog(Protocol):
+    """Where an attempt's records go, in order."""
+
+    def write(self, record: Record) -> None:
+        """Take one record.
+
+        Raises:
+            InfraFault: it cannot be kept.
+        """
+        ...
+
+
 class EpisodeWriter:
     """Appends records to one episode file; each line reaches the kernel before it returns."""
 
@@ -178,12 +190,22 @@ class Episode(Struct, frozen=True, kw_only=True):
 
 def read_episode(path: Path) -> Episode | None:
     """Return the Episode in a file, or `None` when the file holds no start record."""
+    return episode_of(read_records(path))
+
+
+def encode_record(record: Record) -> bytes:
+    """Return a record as one line of an episode file, without the line's end."""
+    return _ENCODER.encode(record)
+
+
+def episode_of(records: Iterable[Record]) -> Episode | None:
+    """Return the Episode that records tell, or `None` without a start record."""
     start: StartRecord | None = None
     calls: list[CallRecord] = []
     steps: list[Step] = []
     verdict: Verdict | None = None
     end: EndRecord | None = None
-    for record in read_records(path):
+    for record in records:
         match record:
             case StartRecord():
                 start = record

@@ -8,8 +8,8 @@ from screenloop.phone.apps.calendar_model import REMINDERS, Event, State, later
 from screenloop.phone.apps.contacts import State as Contacts
 from screenloop.phone.apps.messages_seed import spoken
 from screenloop.suites.phone_core.records import first_name
-from screenloop.suites.phone_core.time_records import event_titled, length_min, planned
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call
+from screenloop.suites.phone_core.time_records import event_titled, length_min, planned
 
 pack = Pack("time")
 

@@ -8,7 +8,7 @@ from screenloop.phone.apps import calendar_actions as calendar
 from screenloop.phone.apps.calendar_model import State, later
 from screenloop.phone.apps.messages_seed import spoken
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
-from screenloop.suites.phone_core.time_records import event_titled, length_min, on_day
+from screenloop.suites.phone_core.time_records import event_titled, on_day
 
 pack = Pack("time")
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from screenloop.criteria import Added, Check, Expected, Text
+from typing import Any
+
+from screenloop.actions import Tool
+from screenloop.criteria import Added, Changed, Check, Expected, Text, Value
+from screenloop.phone.apps import messages_actions as messages
 from screenloop.phone.apps.calendar_model import Event, Occurrence, minute_of, occurrences
 from screenloop.phone.apps.calendar_model import State as Calendar
 from screenloop.phone.apps.clock_model import Alarm
 from screenloop.phone.apps.clock_model import State as Clock
+from screenloop.phone.apps.messages_state import State as Chats
+from screenloop.phone.apps.messages_state import thread_of
 from screenloop.phone.apps.settings_model import Network
 from screenloop.phone.apps.settings_model import State as Settings
-from screenloop.suites.phone_core.template import WorldView
-
-COLLISION_DAY = 3
-"""Day of the world, from its start, on which two meetings overlap."""
+from screenloop.suites.phone_core.records import quiet
+from screenloop.suites.phone_core.template import WorldView, call
 
 
 def event_titled(w: WorldView, title: str) -> Event:
@@ -51,6 +55,29 @@ def network_named(w: WorldView, name: str) -> Network:
     """Return the Wi-Fi network with a name."""
     (found,) = w.state(Settings).networks.where(lambda n: n.name == name)
     return found
+
+
+def joined(network: str, name: str) -> tuple[Check, ...]:
+    """Return checks that the phone is in a Wi-Fi network that was not saved before."""
+    return (
+        Changed(app="settings", table="networks", ids=(network,), to={"saved": True},
+                says=f"The phone knows the password of {name}"),
+        Value(app="os", path="wifi_network", to=name, says=f"The phone is in {name}"),
+    )  # fmt: skip
+
+
+def said(w: WorldView, thread: str, text: str) -> dict[str, Any]:
+    """Return the patch after which somebody has written a text an hour ago."""
+    row = {"thread": thread, "mine": False, "text": text, "at_s": w.cast.at(0, "08:00")}
+    return {"app": "messages", "table": "messages", "op": "add", "row": row}
+
+
+def text_to(w: WorldView, phone: str, text: str) -> tuple[Tool, tuple[dict[str, Any], ...]]:
+    """Return the call that texts a number, and patches after which nobody answers by themselves."""
+    thread = thread_of(w.state(Chats), phone)
+    if thread is None:
+        return call(messages.start, phone=phone, text=text), ()
+    return call(messages.send, thread=thread.id, text=text), quiet(thread)
 
 
 def weekdays(days: str) -> str:
