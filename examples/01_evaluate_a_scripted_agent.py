@@ -1,7 +1,4 @@
-"""Evaluate an agent whose replies stand in a file, and print its score.
-
-Run it: .venv/bin/python examples/01_evaluate_a_scripted_agent.py
-"""
+"""Evaluate an agent whose replies stand in a file, and print its score."""
 
 import asyncio
 import json

@@ -1,7 +1,4 @@
-"""Drive a mocked phone by hand: read the screen, touch it, fork it, see what changed.
-
-Run it: .venv/bin/python examples/02_drive_a_phone.py
-"""
+"""Drive a mocked phone by hand: read the screen, touch it, fork it, see what changed."""
 
 import asyncio
 

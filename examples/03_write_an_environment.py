@@ -1,7 +1,4 @@
-"""Write an Environment, a lamp with one switch, and let the checker try the contract on it.
-
-Run it: .venv/bin/python examples/03_write_an_environment.py
-"""
+"""Write an Environment, a lamp with a dimmer, and let the checker try the contract on it."""
 
 import asyncio
 import io
@@ -10,66 +7,54 @@ from collections.abc import Sequence
 from PIL import Image
 
 from screenloop.actions import Action, Tap
-from screenloop.criteria import Value
 from screenloop.envs.checker import check_environment
-from screenloop.errors import EnvironmentFault, UnsupportedAction
+from screenloop.errors import EnvironmentFault, StaleFrame, UnsupportedAction
 from screenloop.store.blobs import MemoryBlobs
-from screenloop.types import (
-    Effect, EnvRef, EnvSpec, Evidence, Goal, Observation, SnapshotKey, Start, StepResult, Task, Want,
-)  # fmt: skip
-
-SIZE_PX = (64, 64)
+from screenloop.suites.catalog import find_suite
+from screenloop.types import Effect, EnvSpec, Evidence, Observation, Start, StepResult, Want
 
 
 class Lamp:
-    """Implements `envs.base.Environment`; nothing to inherit from."""
+    """Implements `envs.base.Environment`; there is nothing to inherit from."""
+
+    spec = EnvSpec(kind="lamp", size_px=(64, 64), actions=frozenset({"tap"}))
 
     def __init__(self, blobs: MemoryBlobs) -> None:
-        self.spec = EnvSpec(kind="lamp", size_px=SIZE_PX, actions=frozenset({"tap"}))
-        self._blobs = blobs
-        self._is_on: bool | None = None
+        self.blobs, self.level, self.frame = blobs, 0, ""
 
-    async def reset(self, start: Start | SnapshotKey, *, deadline_s: float) -> Observation:
-        self._is_on = False
+    async def reset(self, start: Start | str, *, deadline_s: float) -> Observation:
+        self.level = 0
         return await self.observe(deadline_s=deadline_s)
 
-    async def observe(self, want: Sequence[Want] = ("frame",), *, deadline_s: float) -> Observation:
-        picture = io.BytesIO()
-        Image.new("RGB", SIZE_PX, "gold" if self._is_on else "black").save(picture, "PNG")
-        frame = self._blobs.put(picture.getvalue(), "png")
-        return Observation(frame=frame, size_px=SIZE_PX, state_hash=str(self._is_on))
+    async def observe(self, want: Sequence[Want] = (), *, deadline_s: float) -> Observation:
+        Image.new("L", self.spec.size_px, self.level).save(picture := io.BytesIO(), "PNG")
+        self.frame, size_px = self.blobs.put(picture.getvalue(), "png"), self.spec.size_px
+        return Observation(frame=self.frame, size_px=size_px, state_hash=str(self.level))
 
     async def step(self, action: Action, *, action_id: str, deadline_s: float) -> StepResult:
         if not isinstance(action, Tap):
             raise UnsupportedAction("a lamp can only be tapped")
-        self._is_on = not self._is_on
-        seen = await self.observe(deadline_s=deadline_s)
-        return StepResult(effect=Effect(ok=True, executed="switch"), observation=seen)
+        if action.frame not in (None, self.frame):
+            raise StaleFrame("the lamp has another brightness by now; observe again")
+        self.level = round(action.at[0] * 255)
+        return StepResult(effect=Effect(ok=True), observation=await self.observe(deadline_s=deadline_s))
 
     async def evidence(self, *, deadline_s: float) -> Evidence:
-        return Evidence(before={"lamp": {"on": False}}, after={"lamp": {"on": self._is_on}})
+        return Evidence(before={"lamp": {"level": 0}}, after={"lamp": {"level": self.level}})
 
-    async def snapshot(self, *, deadline_s: float) -> SnapshotKey:
-        raise EnvironmentFault("a lamp keeps no snapshots")
+    async def snapshot(self, *, deadline_s: float) -> str:
+        raise EnvironmentFault("a lamp keeps no snapshots")  # so the spec says no `can_fork`
 
-    async def close(self) -> None:
-        self._is_on = None
-
-
-async def main() -> None:
-    blobs = MemoryBlobs()
-    task = Task(
-        id="lamp/light@1", env=EnvRef(kind="lamp", size_px=SIZE_PX), goal=Goal(text="Light!"),
-        checks=(Value(says="it is light", app="lamp", path="on", to=True),),
-    )  # fmt: skip
-
-    async def open_instance() -> Lamp:
-        return Lamp(blobs)
-
-    report = await check_environment(open_instance, [Start(task=task)], blobs=blobs)
-    for finding in report.findings:
-        print("ok    " if finding.passed else "BROKEN", finding.rule, finding.detail)
+    async def close(self) -> None: ...
 
 
+async def open_instance() -> Lamp:
+    return Lamp(BLOBS)
+
+
+BLOBS = MemoryBlobs()
+START = Start(task=find_suite("fake").task("zero_counter", seed=0))  # the lamp reads nothing of it
 if __name__ == "__main__":
-    asyncio.run(main())
+    report = asyncio.run(check_environment(open_instance, [START], blobs=BLOBS))
+    print(*(f"{f.rule}: {f.passed}" for f in report.findings), sep="\n")
+    report.raise_for_failures()

@@ -68,6 +68,41 @@ def test_bytes_inside_the_content_that_are_not_utf8_come_through_replaced():
     assert reply.text == "a\ufffd\ufffdb"
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (r"cut in an emoji \ud83d", "cut in an emoji \ufffd"),
+        (r"\ude00\uD83D!", "\ufffd\ufffd!"),
+        (r"whole \ud83d\ude00", "whole \U0001f600"),
+        (r"a path \\ud83d", r"a path \ud83d"),
+    ],
+)
+def test_escapes_of_half_a_character_come_through_replaced(written: str, read: str):
+    data = b'{"choices": [{"message": {"content": "%s"}}]}' % written.encode()
+    assert read_reply(data).text == read
+
+
+def test_a_body_nested_beyond_reason_is_a_fault():
+    deep = b"[" * 100_000 + b"]" * 100_000
+    with pytest.raises(WireFault, match="no chat completion"):
+        read_reply(b'{"choices": [{"message": {"content": ' + deep + b"}}]}")
+    with pytest.raises(WireFault, match="no model list"):
+        read_models(b'{"data": [{"id": "m", "more": ' + deep + b"}]}")
+
+
+def test_tool_arguments_nested_beyond_reason_stay_as_the_model_wrote_them():
+    call = {"function": {"name": "tap", "arguments": "[" * 100_000}}
+    assert "[" * 100_000 in read_reply(body({"message": {"tool_calls": [call]}})).text
+
+
+@pytest.mark.parametrize("count", [-1, 10**30])
+def test_counts_and_ids_that_cannot_be_are_a_fault(count: int):
+    with pytest.raises(WireFault, match="prompt_tokens"):
+        read_reply(body({"message": {}}, usage={"prompt_tokens": count}))
+    with pytest.raises(WireFault, match="token_ids"):
+        read_reply(body({"message": {}, "token_ids": [count]}))
+
+
 def test_token_ids_and_logprobs_of_unequal_length_are_a_fault():
     choice = {"message": {}, "token_ids": [1, 2], "logprobs": {"content": [{"logprob": -1}]}}
     with pytest.raises(WireFault, match="2 token ids came with 1 log-probs"):

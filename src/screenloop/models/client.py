@@ -226,12 +226,12 @@ class OpenAIModel:
                     body=bytes(data),
                     retry_after_s=retry_after_s(response.headers),
                 )
-        except aiohttp.ClientError as error:
-            raise _Refused(f"{type(error).__name__}: {error}") from error
-        except OSError as error:
-            if isinstance(error, TimeoutError):
-                raise
-            raise _Refused(f"{type(error).__name__}: {error}") from error
+        except TimeoutError:
+            raise
+        except (aiohttp.ClientError, OSError) as error:
+            # The library quotes whole header lines of the server, over several lines.
+            words = " ".join(str(error).split())
+            raise _Refused(f"{type(error).__name__}: {words[:_EXCERPT_CHARS]}") from error
 
     def _connections(self) -> aiohttp.ClientSession:
         if self._session is None:

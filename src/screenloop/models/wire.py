@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import base64
 import contextlib
-from typing import Any
+import re
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from screenloop.messages import ChatRequest, Message, Reply, TextPart
 from screenloop.store.blobs import BlobStore
@@ -20,6 +22,10 @@ from screenloop.types import Usage
 
 class WireFault(ValueError):
     """A server's body is not a chat completion; says where it is wrong."""
+
+
+_Count = Annotated[int, Meta(ge=0, le=2**53)]
+"""Of tokens; also a token's id."""
 
 
 class _Loose(msgspec.Struct, frozen=True):
@@ -42,8 +48,8 @@ class _Message(_Loose, frozen=True):
 
 class _TokenLogprob(_Loose, frozen=True):
     logprob: float
-    id: int | None = None
-    token_id: int | None = None
+    id: _Count | None = None
+    token_id: _Count | None = None
 
 
 class _Logprobs(_Loose, frozen=True):
@@ -54,28 +60,28 @@ class _Choice(_Loose, frozen=True):
     message: _Message
     finish_reason: str | None = None
     logprobs: _Logprobs | None = None
-    token_ids: list[int] | None = None
+    token_ids: list[_Count] | None = None
 
 
 class _PromptDetails(_Loose, frozen=True):
-    cached_tokens: int | None = None
+    cached_tokens: _Count | None = None
 
 
 class _Usage(_Loose, frozen=True):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: _Count | None = None
+    completion_tokens: _Count | None = None
     prompt_tokens_details: _PromptDetails | None = None
 
 
 class _Timings(_Loose, frozen=True):
-    cache_n: int | None = None
+    cache_n: _Count | None = None
 
 
 class _Body(_Loose, frozen=True):
     choices: list[_Choice]
     usage: _Usage | None = None
     timings: _Timings | None = None
-    prompt_token_ids: list[int] | None = None
+    prompt_token_ids: list[_Count] | None = None
     weights_version: str | int | None = None
 
 
@@ -89,6 +95,11 @@ class _ModelList(_Loose, frozen=True):
 
 _BODY = msgspec.json.Decoder(_Body)
 _MODELS = msgspec.json.Decoder(_ModelList)
+_SURROGATE = re.compile(
+    r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+"""Finds escapes of half a character, as servers send them for a reply cut inside an emoji."""
 
 
 def request_body(request: ChatRequest, model: str, blobs: BlobStore, *, token_facts: bool) -> bytes:
@@ -126,15 +137,16 @@ def read_reply(data: bytes) -> Reply:
     """Read a chat completion.
 
     What the model said is never judged here: empty or null content is an empty text, content of
-    another type is its JSON, bytes that are not UTF-8 become replacement characters; parsing then
-    says what is wrong with it. Tool calls follow the text as `<tool_call>` blocks.
+    another type is its JSON, bytes that are not UTF-8 and escapes of half a character become
+    replacement characters; parsing then says what is wrong with it. Tool calls follow the text as
+    `<tool_call>` blocks.
 
     Raises:
         WireFault: the body is not a chat completion, or its token facts contradict each other.
     """
     try:
-        body = _BODY.decode(data.decode("utf-8", errors="replace"))
-    except msgspec.DecodeError as error:
+        body = _BODY.decode(_whole_characters(data.decode("utf-8", errors="replace")))
+    except (msgspec.DecodeError, RecursionError) as error:
         raise WireFault(f"the body is no chat completion: {error}") from error
     if not body.choices:
         raise WireFault("the body holds no choice")
@@ -159,7 +171,7 @@ def read_models(data: bytes) -> tuple[str, ...]:
     """
     try:
         return tuple(entry.id for entry in _MODELS.decode(data).data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise WireFault(f"the body is no model list: {error}") from error
 
 
@@ -175,6 +187,10 @@ def _message(message: Message, blobs: BlobStore) -> dict[str, Any]:
             url = f"data:{part.mime};base64,{encoded}"
             content.append({"type": "image_url", "image_url": {"url": url}})
     return {"role": message.role, "content": content}
+
+
+def _whole_characters(text: str) -> str:
+    return _SURROGATE.sub(lambda found: "\\ufffd" if found["lone"] else found[0], text)
 
 
 def _text(message: _Message) -> str:
@@ -198,7 +214,7 @@ def _tool_call(function: _Function) -> str:
     arguments = function.arguments
     if isinstance(arguments, str):
         # Arguments that are no JSON stay as the model wrote them, for parsing to refuse.
-        with contextlib.suppress(msgspec.DecodeError):
+        with contextlib.suppress(msgspec.DecodeError, RecursionError):
             arguments = msgspec.json.decode(arguments)
     call = msgspec.json.encode({"name": function.name, "arguments": arguments}).decode()
     return f"<tool_call>\n{call}\n</tool_call>"

@@ -230,12 +230,13 @@ class Search:
                 left += 1
                 continue
             cost = self.wanted.cost(name, now, known, values)
+            has_input = cost < UNKNOWN_COST or (route, name) in self._costs
             if cost >= UNKNOWN_COST:
                 cost = self._costs.get((route, name), self.wanted.guess(name, now))
             elif not values.get(f"{name}.open"):
                 self._costs[route, name] = cost
             left += cost
-            form += cost if name not in self.wanted.references else 0
+            form += cost if has_input or name not in self.wanted.references else 0
         if not values:
             self._form = form if self._fresh is None else min(form, self._fresh)
             self._fresh = self._form

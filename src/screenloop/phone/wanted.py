@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date
-from typing import Any, get_args
+from typing import Any, TypeGuard, get_args
 
 import msgspec
 
@@ -361,7 +361,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_many(value: Any) -> bool:
+def _is_many(value: Any) -> TypeGuard[list[Any] | str]:
     """Whether a value is a list, or a text that may be one with commas."""
     return isinstance(value, list | str)
 
@@ -430,7 +430,7 @@ def _input_cost(name: str, wanted: Any, now: Any, offered: Offered) -> int:
                 return left
         if _is_number(value) and _is_number(wanted) and _is_number(now) and value != now:
             steps = (wanted - now) / (value - now)
-            if steps > 0:
+            if steps >= 1:
                 return max(1, int(-(-steps // 1)))
         opening = part.values.get(f"{name}.open")
         if opening and isinstance(wanted, str):

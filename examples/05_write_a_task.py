@@ -1,0 +1,50 @@
+"""Write a task for the mocked phone, and prove that its verifier is right."""
+
+import asyncio
+
+from screenloop.criteria import Added, Text
+from screenloop.envs.phone import PhoneEnvironments
+from screenloop.phone.apps import notes_actions as notes
+from screenloop.phone.apps.contacts import State as Contacts
+from screenloop.rollout.proof import prove_task
+from screenloop.store.blobs import MemoryBlobs
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, build, call
+
+pack = Pack("productivity")
+
+
+@pack.template("note_a_number", apps=("notes", "contacts"))
+def note_a_number(w: WorldView) -> Draft:
+    """Write somebody's number down; each seed is another world, hence another person."""
+    person = w.pick(w.state(Contacts).people, lambda p: not p.blocked)
+    return Draft(
+        goal=f"Write a new note called {person.name} that holds just that person's number.",
+        params={"person": person.id},
+        # Written from the goal, not from the solution: how it came about does not matter.
+        checks=(
+            Added(
+                app="notes", table="notes", says="the note holds the number",
+                where={
+                    "title": Text(value=person.name),
+                    "body": Text(value=person.phone, mode="digits"),
+                },
+            ),
+        ),
+        golden=(call(notes.add, title=person.name, body=person.phone),),
+    )  # fmt: skip
+
+
+async def main() -> None:
+    phones = PhoneEnvironments(MemoryBlobs())
+    for seed in (0, 1):
+        task = build(note_a_number, seed, None)
+        proof = await prove_task(task, phones)
+        print(task.goal.text)
+        print(f"  accepted: {proof.accepted}; {proof.steps} steps by touch; "
+              f"{proof.killed} of {proof.mutants} wrong endings rejected")  # fmt: skip
+        print(*proof.reasons, sep="\n")
+    await phones.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

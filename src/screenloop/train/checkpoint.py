@@ -1,0 +1,90 @@
+"""Checkpoints: everything a run needs to go on as if it had not stopped, in one file."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from screenloop.errors import ConfigError
+from screenloop.train.curriculum import TaskProgress
+from screenloop.types import Struct
+
+NAME = "checkpoint.pt"
+
+
+class Counters(Struct, frozen=True, kw_only=True):
+    """What a run has done so far."""
+
+    update: int = 0
+    """Updates that are through; the version of the weights."""
+    episodes: int = 0
+    """Attempts that were trained on or skipped, demonstrations and measurements left out."""
+    groups_with_spread: int = 0
+    parity_max: float = 0.0
+    cpu_s: float = 0.0
+    wall_s: float = 0.0
+    warm_up_steps: int = 0
+    success_before: float = 0.0
+    success_after_sft: float = 0.0
+    unseen_before: float | None = None
+    unseen_after_sft: float | None = None
+    stopped_early: bool = False
+    """Whether the validation success was reached."""
+
+
+class Checkpoint(Struct, frozen=True, kw_only=True):
+    """A run between two updates."""
+
+    fingerprint: str
+    """Of the recipe, its settings, its tasks and the seed: resuming another run is refused."""
+    counters: Counters
+    progress: tuple[TaskProgress, ...]
+    weights: dict[str, Tensor]
+    reference: dict[str, Tensor]
+    optimiser: dict[str, Any]
+
+
+def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint in place of the last one; a kill leaves one of the two, whole."""
+    partial = folder / f".{NAME}.part"
+    with partial.open("wb") as file:
+        torch.save(
+            {
+                "fingerprint": checkpoint.fingerprint,
+                "counters": checkpoint.counters,
+                "progress": checkpoint.progress,
+                "weights": checkpoint.weights,
+                "reference": checkpoint.reference,
+                "optimiser": checkpoint.optimiser,
+            },
+            file,
+        )
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(folder / NAME)
+
+
+def read_checkpoint(folder: Path, fingerprint: str) -> Checkpoint | None:
+    """Return the checkpoint in a folder, or `None` when there is none yet.
+
+    Raises:
+        ConfigError: it is damaged, or of another run.
+    """
+    path = folder / NAME
+    if not path.exists():
+        return None
+    try:
+        checkpoint = Checkpoint(**torch.load(path, weights_only=False))
+    except (OSError, RuntimeError, pickle.UnpicklingError, TypeError, KeyError, EOFError) as error:
+        raise ConfigError(f"{path} cannot be read as a checkpoint: {error}") from error
+    if checkpoint.fingerprint != fingerprint:
+        raise ConfigError(
+            f"{path} belongs to another run (recipe, settings, tasks or seed differ); resume with "
+            "the same ones, or give another --out"
+        )
+    return checkpoint

@@ -1,0 +1,198 @@
+"""Playing many attempts at once, through the one rollout path, with the policy in this process.
+
+All attempts of a batch share the engine's passes. In lockstep, a pass holds exactly the calls of
+all attempts that still run, so a run with the same seed gives the same bits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from screenloop.agent.dialects.base import Dialect
+from screenloop.agent.harness import Harness
+from screenloop.config import Window
+from screenloop.engine.local import LocalEngine
+from screenloop.errors import InfraFault
+from screenloop.messages import Sampling
+from screenloop.models.base import Model
+from screenloop.rollout.episode import run_episode
+from screenloop.rollout.setting import Attempt, Setting
+from screenloop.store.blobs import BlobStore
+from screenloop.store.episodes import Episode, Record, encode_record, episode_of
+from screenloop.train.streams import attempt_seed
+from screenloop.types import Mode, Struct, Task
+
+
+class PlannedAttempt(Struct, frozen=True, kw_only=True):
+    """One attempt that a batch is to play."""
+
+    episode_id: str
+    group_id: str
+    task: Task
+    seed: int
+    """From which it samples."""
+    mode: Mode = "gui_only"
+
+
+class Played(Struct, frozen=True, kw_only=True):
+    """An attempt that was played, scored or not."""
+
+    planned: PlannedAttempt
+    episode: Episode
+    records: tuple[Record, ...]
+
+    @property
+    def success(self) -> bool | None:
+        """Whether the Task was solved; `None` when the attempt is unscored."""
+        verdict = self.episode.verdict
+        return None if verdict is None or verdict.unscored else verdict.success
+
+
+class MemoryLog:
+    """Keeps an attempt's records; `EpisodeFiles` writes them batch by batch."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+
+    def write(self, record: Record) -> None:
+        """Take one record."""
+        self.records.append(record)
+
+
+class EpisodeFiles:
+    """Episode records on disk, one file a batch; of the updates' files only the newest are kept."""
+
+    def __init__(self, folder: Path, keep: int) -> None:
+        self.folder = folder
+        self._keep = keep
+
+    def write(self, name: str, played: Sequence[Played]) -> Path:
+        """Write a batch as `<name>.jsonl`, attempt after attempt, whole or not at all.
+
+        Raises:
+            InfraFault: the disk refuses.
+        """
+        path = self.folder / f"{name}.jsonl"
+        partial = path.with_suffix(".part")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with partial.open("wb") as file:
+                for one in played:
+                    file.writelines(encode_record(record) + b"\n" for record in one.records)
+            partial.replace(path)
+            for old in sorted(self.folder.glob("update-*.jsonl"))[: -self._keep]:
+                old.unlink()
+        except OSError as error:
+            raise InfraFault(f"cannot write episode file {path}: {error}") from error
+        return path
+
+
+class Rollouts:
+    """Plays attempts with one dialect, window and setting."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        blobs: BlobStore,
+        *,
+        dialect: Dialect,
+        window: Window,
+        run_id: str,
+        max_tokens: int,
+    ) -> None:
+        self._setting = setting
+        self._blobs = blobs
+        self._dialect = dialect
+        self._window = window
+        self._run_id = run_id
+        self._max_tokens = max_tokens
+
+    async def play(
+        self,
+        planned: Sequence[PlannedAttempt],
+        model: Model,
+        *,
+        temperature: float,
+        lockstep: bool = True,
+    ) -> tuple[Played, ...]:
+        """Play all at once; returns them in the order given.
+
+        Raises:
+            ConfigError: a name or setting is wrong.
+        """
+        with ExitStack() as members:
+            leave: list[ExitStack] = []
+            for _ in planned:
+                leave.append(members.enter_context(ExitStack()))
+                if lockstep and isinstance(model, LocalEngine):
+                    leave[-1].enter_context(model.taking_part())
+            return tuple(
+                await asyncio.gather(
+                    *(
+                        self._one(one, model, temperature, done)
+                        for one, done in zip(planned, leave, strict=True)
+                    )
+                )
+            )
+
+    async def _one(
+        self, planned: PlannedAttempt, model: Model, temperature: float, done: ExitStack
+    ) -> Played:
+        log = MemoryLog()
+        with done:
+            harness = Harness(
+                model,
+                self._blobs,
+                dialect=self._dialect,
+                window=self._window,
+                image=self._dialect.image,
+                sampling=Sampling(
+                    temperature=temperature, max_tokens=self._max_tokens, seed=planned.seed
+                ),
+            )
+            attempt = Attempt(
+                episode_id=planned.episode_id,
+                run_id=self._run_id,
+                task=planned.task,
+                seed=planned.seed,
+                mode=planned.mode,
+                budget=planned.task.budget,
+            )
+            await run_episode(attempt, harness, self._setting, log)
+        episode = episode_of(log.records)
+        assert episode is not None
+        return Played(planned=planned, episode=episode, records=tuple(log.records))
+
+
+def update_attempts(
+    run_seed: int, update: int, tasks: Sequence[Task], attempts: Sequence[int]
+) -> tuple[PlannedAttempt, ...]:
+    """Return the attempts of an update, group by group, each with its own random stream."""
+    return tuple(
+        PlannedAttempt(
+            episode_id=f"u{update}-g{group}-a{attempt}",
+            group_id=f"u{update}-g{group}",
+            task=task,
+            seed=attempt_seed(run_seed, update=update, group=group, attempt=attempt),
+        )
+        for group, (task, count) in enumerate(zip(tasks, attempts, strict=True))
+        for attempt in range(count)
+    )
+
+
+def one_each(name: str, tasks: Sequence[Task], seed: int = 0) -> tuple[PlannedAttempt, ...]:
+    """Return one attempt at each task, for a measurement or a demonstration."""
+    return tuple(
+        PlannedAttempt(episode_id=f"{name}-{i}", group_id=f"{name}-{i}", task=task, seed=seed)
+        for i, task in enumerate(tasks)
+    )
+
+
+def with_seed(planned: PlannedAttempt, seed: int) -> PlannedAttempt:
+    """Return the attempt with another random stream."""
+    return replace(planned, seed=seed)

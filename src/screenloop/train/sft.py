@@ -1,0 +1,85 @@
+"""The supervised warm-up: one optimiser step, and when to stop; measuring is the trainer's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+import torch
+
+from screenloop.engine.policy import Policy
+from screenloop.train.recipe import WarmUpSettings
+from screenloop.train.samples import Sample
+from screenloop.train.scoring import Patches, micro_batches, sampled_rows, score
+from screenloop.train.streams import stream
+from screenloop.types import Struct
+
+
+class WarmUpStep(Struct, frozen=True, kw_only=True):
+    """What one step of the warm-up came to."""
+
+    step: int
+    loss: float
+    agreement: float
+    """Share of the batch whose replies the policy would give itself, token for token."""
+
+
+class WarmUp:
+    """A policy that learns from demonstrations, step by step; can go back to the last mark."""
+
+    def __init__(
+        self, policy: Policy, settings: WarmUpSettings, *, seed: int, patches: Patches
+    ) -> None:
+        self.step = 0
+        self._policy = policy
+        self._settings = settings
+        self._seed = seed
+        self._patches = patches
+        self._optimiser = torch.optim.AdamW(
+            policy.model.parameters(), lr=settings.learning_rate, betas=(0.9, 0.95), weight_decay=0
+        )
+        self._marked: dict[str, Any] = {}
+        self.mark()
+
+    def mark(self) -> None:
+        """Remember where the warm-up is."""
+        self._marked = {
+            "step": self.step,
+            "model": deepcopy(self._policy.model.state_dict()),
+            "optimiser": deepcopy(self._optimiser.state_dict()),
+        }
+
+    @property
+    def since_mark(self) -> int:
+        """Steps since the mark."""
+        return self.step - int(self._marked["step"])
+
+    def back(self) -> int:
+        """Return to the mark; says how many steps were undone."""
+        undone = self.step - int(self._marked["step"])
+        self.step = int(self._marked["step"])
+        self._policy.model.load_state_dict(self._marked["model"])
+        self._optimiser.load_state_dict(deepcopy(self._marked["optimiser"]))
+        return undone
+
+    def learn(self, demonstrations: Sequence[Sample]) -> WarmUpStep:
+        """Take one step on a batch drawn from the demonstrations."""
+        draw = stream(self._seed, "warm-up", self.step)
+        batch = draw.choices(demonstrations, k=self._settings.batch)
+        tokens = sum(sample.sampled for sample in batch)
+        loss = 0.0
+        agreed: dict[int, bool] = {}
+        self._optimiser.zero_grad(set_to_none=True)
+        for part in micro_batches(batch, 65_536):
+            rows = sampled_rows([batch[i] for i in part])
+            scores = score(self._policy, rows.samples, self._patches)
+            nll = -(scores.log_probs_bs * rows.mask_bs).sum() / tokens
+            nll.backward()  # type: ignore[no-untyped-call]
+            loss += float(nll.detach())
+            same_b = (scores.greedy_bs | ~rows.mask_bs.bool()).all(dim=-1).tolist()
+            agreed.update(zip(part, same_b, strict=True))
+        torch.nn.utils.clip_grad_norm_(self._policy.model.parameters(), 1.0)
+        self._optimiser.step()
+        self.step += 1
+        return WarmUpStep(step=self.step, loss=loss, agreement=sum(agreed.values()) / len(batch))

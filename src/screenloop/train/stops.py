@@ -1,0 +1,39 @@
+"""Why a training run stopped itself, and what it left for inspection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from screenloop.errors import Blame, ScreenloopError
+from screenloop.train.parity import ParityRefusal
+from screenloop.train.samples import Sample
+from screenloop.types import Struct
+
+
+class TrainingStopped(ScreenloopError):
+    """Raised when going on would spoil the policy; the last good weights are kept."""
+
+    blame = Blame.INFRASTRUCTURE
+
+    def __init__(self, reason: str, evidence: Evidence) -> None:
+        super().__init__(reason)
+        self.evidence = evidence
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """What an update was refused on."""
+
+    update: int
+    reason: str
+    parity: ParityRefusal | None = None
+    samples: tuple[Sample, ...] = ()
+    """The whole batch."""
+
+
+def write_evidence(folder: Path, evidence: Evidence) -> Path:
+    """Write what stopped the run to `stopped-<update>.json`."""
+    path = folder / f"stopped-{evidence.update:06d}.json"
+    path.write_bytes(msgspec.json.encode(evidence))
+    return path
