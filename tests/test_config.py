@@ -88,6 +88,12 @@ def test_a_window_needs_a_new_step(steps: int, overlap: int) -> None:
         Window(steps=steps, overlap=overlap)
 
 
+@pytest.mark.parametrize(("steps", "overlap"), [(3, -1), (0, -1)])
+def test_a_window_of_negative_numbers_is_none(steps: int, overlap: int) -> None:
+    with pytest.raises(ValueError, match="at least 1 step"):
+        Window(steps=steps, overlap=overlap)
+
+
 @pytest.mark.parametrize(
     ("kind", "data"),
     [

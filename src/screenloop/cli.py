@@ -7,6 +7,7 @@ worked, 1 something failed on the way, 2 a name, flag or file is wrong, 130 stop
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -166,10 +167,12 @@ class RunFlags:
         Raises:
             ConfigError: a number is out of range.
         """
-        for name, least in (("repeats", 1), ("concurrency", 1), ("limit", 1), ("steps", 1)):
+        for name in ("repeats", "concurrency", "limit", "steps", "max_tokens"):
             value = getattr(self, name)
-            if value is not None and value < least:
-                raise ConfigError(f"--{name} must be at least {least}, not {value}.")
+            if value is not None and value < 1:
+                raise ConfigError(f"--{name.replace('_', '-')} must be at least 1, not {value}.")
+        if not 0 <= self.temperature < math.inf:
+            raise ConfigError(f"--temperature must be at least 0, not {self.temperature:g}.")
         try:
             window = Window(steps=self.window, overlap=self.overlap)
         except ValueError as error:
@@ -285,6 +288,11 @@ def show(episode: Path, *, json: Json = False) -> None:
         An `episode.jsonl`, or the folder it lies in.
     """
     path = episode / "episode.jsonl" if episode.is_dir() else episode
+    if not path.is_file():
+        raise ConfigError(
+            f"{episode} is no episode: give an episode.jsonl or the attempt folder it lies in, "
+            "RUN/episodes/EPISODE/attempt-N."
+        )
     page = write_replay(path)
     if json:
         print_json({"episode": str(path), "page": str(page)})

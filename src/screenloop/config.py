@@ -25,7 +25,12 @@ class Window(Struct, frozen=True, kw_only=True):
     overlap: Annotated[int, Meta(ge=0)] = 2
 
     def __post_init__(self) -> None:
-        """Refuse an overlap that leaves no new step in a window."""
+        """Refuse an overlap that leaves no new step in a window, and negative numbers."""
+        if self.steps < 1 or self.overlap < 0:
+            raise ValueError(
+                f"a window of {self.steps} steps, {self.overlap} shared, is none: at least 1 step "
+                "and 0 shared are needed"
+            )
         if self.overlap >= self.steps:
             raise ValueError(
                 f"window overlap {self.overlap} must be smaller than its {self.steps} steps"

@@ -154,8 +154,9 @@ async def test_a_server_that_speaks_something_else_is_unavailable(answer: bytes)
     endpoint = parse_endpoint(f"m@http://127.0.0.1:{port}/v1")
     model = OpenAIModel(endpoint, blobs=MemoryBlobs(), back_off=FAST)
     for call in (model.complete(say("hi"), deadline_s=30), model.preflight()):
-        with pytest.raises(ModelUnavailable, match=f"127.0.0.1:{port}"):
+        with pytest.raises(ModelUnavailable, match=f"127.0.0.1:{port}") as refused:
             await call
+        assert len(str(refused.value).splitlines()) == 1
     await model.close()
     server.close()
     await server.wait_closed()

@@ -80,8 +80,15 @@ def test_a_folder_with_foreign_files_is_refused(tmp_path: Path) -> None:
         RunFolder(tmp_path).open(manifest())
 
 
-def test_a_broken_manifest_is_refused_with_its_path(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text("{")
+def test_a_run_killed_before_its_manifest_was_whole_is_begun_again(tmp_path: Path) -> None:
+    (tmp_path / "run.lock").touch()
+    (tmp_path / ".run.json.part").write_text('{"run_')
+    assert RunFolder(tmp_path).open(manifest()) == manifest()
+
+
+@pytest.mark.parametrize("data", [b"{", b'{"run_id": "\xff"}', b'{"x": ' + b"[" * 100_000])
+def test_a_broken_manifest_is_refused_with_its_path(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "run.json").write_bytes(data)
     with pytest.raises(ConfigError, match=r"run\.json cannot be read"):
         RunFolder(tmp_path).manifest()
 

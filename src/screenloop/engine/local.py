@@ -27,7 +27,7 @@ from screenloop.engine.policy import Policy, PolicyCard
 from screenloop.engine.prompts import PromptWriter
 from screenloop.engine.weights import check_weights, copy_weights
 from screenloop.errors import AgentError, ConfigError, DeadlinePassed, ModelUnavailable
-from screenloop.messages import ChatRequest, Reply
+from screenloop.messages import ChatRequest, ImageSpan, Reply, TokenStack
 from screenloop.store.blobs import BlobStore
 from screenloop.types import BlobKey, Struct, Usage
 
@@ -93,6 +93,15 @@ class LocalEngine:
         self._clock = clock
         self._writer = PromptWriter(
             policy.tokenizer, vision=policy.vision, stop_ids=policy.stop_ids
+        )
+        card = policy.card()
+        self._stack = TokenStack(
+            engine=ENGINE,
+            engine_version=version("screenloop"),
+            dtype=card.dtype,
+            tokenizer_hash=card.tokenizer_hash,
+            template_hash=card.chat_template_hash,
+            processor_hash=card.processor_hash,
         )
         self._patches: OrderedDict[BlobKey, Tensor] = OrderedDict()
         self._decoder = Decoder(policy, limits)
@@ -240,6 +249,12 @@ class LocalEngine:
             token_ids=tuple(job.token_ids),
             logprobs=tuple(job.logprobs),
             weights_version=job.weights_version,
+            images=tuple(
+                ImageSpan(key=i.key, start=i.start, length=i.length, grid_thw=i.grid_thw)
+                for i in job.prompt.images
+            ),
+            banned_token_ids=self.policy.banned_ids,
+            token_stack=self._stack,
             took_s=took_s,
         )
 

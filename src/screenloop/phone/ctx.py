@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from screenloop.phone.do import Call, Do, Go
 from screenloop.phone.state import AppState
-from screenloop.types import Struct
 
 if TYPE_CHECKING:
     from screenloop.phone.dispatch import Transaction
@@ -19,12 +17,6 @@ S = TypeVar("S", bound=AppState)
 
 class Refused(Exception):
     """Raised by an action that cannot be done now; changes nothing, the reason is shown."""
-
-
-class Toast(Struct, frozen=True, kw_only=True):
-    """A short note at the bottom of the screen."""
-
-    words: str
 
 
 class Ctx:
@@ -86,7 +78,3 @@ class Ctx:
     def toast(self, words: str) -> None:
         """Show a short note."""
         self._transaction.toast = words
-
-
-Reducer = Callable[..., None]
-Args = dict[str, Any]

@@ -10,6 +10,8 @@ from screenloop.phone.theme import BAR_PX, MARGIN_PX, NAV_PX, STATUS_PX, TABS_PX
 from screenloop.phone.widgets import IconButton, Widget, stack_height
 from screenloop.types import Struct
 
+CANCEL = ("Cancel", "取消")
+
 
 class Tab(Struct, frozen=True, kw_only=True):
     """One of an app's main pages."""
@@ -45,6 +47,17 @@ class Dialog(Struct, frozen=True, kw_only=True):
     body: tuple[Widget, ...] = ()
     buttons: tuple[DialogButton, ...]
     dismiss: Do
+
+    @classmethod
+    def question(
+        cls, title: Words, *, yes: Words, do: Do, dismiss: Do, text: Words = "",
+        no: Words = CANCEL, body: tuple[Widget, ...] = (), danger: bool = True,
+    ) -> Dialog:  # fmt: skip
+        """Return a question with two answers: `dismiss` takes it back, `do` goes ahead."""
+        buttons = (
+            DialogButton(words=no, do=dismiss), DialogButton(words=yes, do=do, danger=danger),
+        )  # fmt: skip
+        return cls(title=title, text=text, body=body, buttons=buttons, dismiss=dismiss)
 
     def draw(self, d: Canvas) -> None:
         """Draw it in the middle of the screen."""

@@ -320,7 +320,7 @@ def permission(s: SystemState, ui: Ui) -> Sheet:
 @app.page("/pick")
 def pick(s: SystemState, ui: Ui) -> Sheet:
     """Choose one of the photos; its id becomes a value of the page that asked."""
-    from screenloop.phone.apps.gallery import State as Gallery
+    from screenloop.phone.apps.gallery_state import State as Gallery
 
     local = ui.get("local", "")
     photos = sorted(ui.of(Gallery).photos.where(lambda p: not p.trashed), key=lambda p: -p.taken_at)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
 import msgspec
 
@@ -43,7 +43,6 @@ class Refers(msgspec.Struct, frozen=True):
     table: str
 
 
-RowId = Annotated[str, msgspec.Meta(min_length=1)]
 R = TypeVar("R", bound=Record)
 V = TypeVar("V")
 S = TypeVar("S", bound="AppState")

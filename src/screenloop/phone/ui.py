@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,8 +22,10 @@ from screenloop.phone.inputs import (
     Switch,
     TimeField,
 )
+from screenloop.phone.page import CANCEL, Dialog
 from screenloop.phone.state import AppState
-from screenloop.phone.system import OS_ID, SystemState
+from screenloop.phone.system import SystemState
+from screenloop.phone.widgets import Widget
 
 if TYPE_CHECKING:
     from screenloop.phone.app import App
@@ -131,6 +133,18 @@ class Ui:
         opened = self.get(f"{name}.open", "")
         return TimeField(name=name, label=label, value=self.get(name, initial), opened=opened)
 
+    def question(
+        self, title: Words, *, yes: Words, do: Do, text: Words = "", no: Words = CANCEL,
+        body: tuple[Widget, ...] = (), danger: bool = True,
+    ) -> Dialog | None:  # fmt: skip
+        """Return the question before something final, open while the page's `sure` is true."""
+        if not self.get("sure", False):
+            return None
+        return Dialog.question(
+            title, text=text, body=body, yes=yes, do=do, no=no, danger=danger,
+            dismiss=self.set(sure=False),
+        )  # fmt: skip
+
     # ---- words for times and money -----------------------------------------------------------
 
     def when(self, epoch_s: int) -> datetime:
@@ -166,7 +180,3 @@ class Ui:
         """Return `$12.50`."""
         sign = "-" if cents < 0 else ""
         return f"{sign}${abs(cents) // 100:,}.{abs(cents) % 100:02d}"
-
-
-Sorting = Callable[[Any], Any]
-__all__ = ["OS_ID", "Ui"]

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from screenloop.agent.dialects import DIALECTS
-from screenloop.agent.dialects.base import Dialect
+from screenloop.agent.dialects.base import Dialect, ReadsTree
 from screenloop.agent.harness import Harness, renderer
 from screenloop.agent.prompt import prompt_hash
 from screenloop.config import HarnessConfig, RunConfig, Window
@@ -108,6 +108,11 @@ async def play(request: RunRequest, progress: Progress | None = None) -> RunResu
     if request.mode == "hybrid" and not dialect.calls_tools:
         raise ConfigError(
             f"dialect {request.dialect!r} cannot call tools; use --mode gui_only or another dialect"
+        )
+    if isinstance(dialect, ReadsTree):
+        raise ConfigError(
+            f"dialect {request.dialect!r} reads the tree of the screen, but a run shows pictures; "
+            "choose another dialect"
         )
     tasks = select(suite, glob=request.tasks, limit=request.limit, seed=request.seed)
     if name.kind == "oracle":

@@ -237,7 +237,7 @@ class RunFolder:
             return msgspec.json.decode(self.manifest_path.read_bytes(), type=RunManifest)
         except FileNotFoundError:
             raise ConfigError(f"{self.root} is no run folder: it has no run.json.") from None
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ConfigError(f"{self.manifest_path} cannot be read: {error}.") from error
 
     def write_result(self, result: RunResult) -> None:
@@ -274,22 +274,33 @@ class RunFolder:
         """Keep other processes from playing the same Run; the kernel lets go when we die.
 
         Raises:
-            ConfigError: another process is playing it now.
+            ConfigError: another process is playing it now, or no files can be made there.
         """
-        self.root.mkdir(parents=True, exist_ok=True)
-        with (self.root / "run.lock").open("wb") as file:
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            file = (self.root / "run.lock").open("wb")
+        except OSError as error:
+            raise ConfigError(
+                f"{self.root} cannot hold a run: {error}. Choose an --out that can be written to."
+            ) from error
+        with file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
+            except BlockingIOError as error:
                 raise ConfigError(
                     f"another process is playing the run in {self.root}; wait for it, or choose "
                     "another --out."
                 ) from error
+            except OSError as error:
+                raise ConfigError(
+                    f"files in {self.root} cannot be locked: {error}. Choose an --out on a disk of "
+                    "this machine."
+                ) from error
             yield
 
 
-_OWN = frozenset({"run.lock", "blobs"})
-"""What may lie in a folder before its Run has begun."""
+_OWN = frozenset({"run.lock", "blobs", ".run.json.part"})
+"""What may lie in a folder before its Run has begun, or was killed while it did."""
 
 
 def _other_versions(before: dict[str, str], now: dict[str, str]) -> str:

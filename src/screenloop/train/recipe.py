@@ -25,6 +25,8 @@ Rate = Annotated[float, Meta(gt=0.0)]
 class WarmUpSettings(Struct, frozen=True, kw_only=True):
     """Supervised learning on demonstrations, until a measured success."""
 
+    demonstrations: Count = 256
+    """Training tasks that the oracle shows; fewer where there are fewer."""
     batch: Count = 64
     learning_rate: Rate = 1e-3
     max_steps: Annotated[int, Meta(ge=0)] = 600

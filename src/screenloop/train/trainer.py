@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -58,7 +58,7 @@ class Clocks(Struct, frozen=True, kw_only=True):
 
     wall: Callable[[], float]
     cpu: Callable[[], float]
-    """CPU seconds of this process, all threads."""
+    """CPU seconds of this process since its start, all threads."""
 
 
 class _Batch(Struct, frozen=True, kw_only=True):
@@ -111,7 +111,7 @@ class Trainer:
             task.key: TaskProgress(key=task.key, domain=domain_of(task.tags))
             for task in tasks.train
         }
-        self._began = (clocks.wall(), clocks.cpu())
+        self._began_s = clocks.wall()
         self._spent = (0.0, 0.0)
         """Wall and CPU seconds of earlier processes."""
         self._pending: deque[asyncio.Task[_Batch]] = deque()
@@ -130,7 +130,7 @@ class Trainer:
             checkpoint.optimiser,
         )
 
-    async def begin(self, demonstrations: Callable[[], Sequence[Played]]) -> None:
+    async def begin(self, demonstrations: Callable[[], Awaitable[Sequence[Played]]]) -> None:
         """Measure the untrained policy and warm it up.
 
         Args:
@@ -140,7 +140,7 @@ class Trainer:
         before = await self.evaluate("before", "test")
         unseen = await self._unseen("before")
         if self._settings.warm_up.max_steps:
-            await self._warm_up(list(demonstrations()))
+            await self._warm_up(await demonstrations())
         self.learner.begin()
         await self._hand_over()
         after = await self.evaluate("after_sft", "test")
@@ -203,13 +203,13 @@ class Trainer:
     def spent(self) -> tuple[float, float]:
         """Return wall and CPU seconds of the run so far, earlier processes included."""
         return (
-            self._spent[0] + self._clocks.wall() - self._began[0],
-            self._spent[1] + self._clocks.cpu() - self._began[1],
+            self._spent[0] + self._clocks.wall() - self._began_s,
+            self._spent[1] + self._clocks.cpu(),
         )
 
     # ---- warm-up ---------------------------------------------------------------------------
 
-    async def _warm_up(self, demonstrations: list[Played]) -> None:
+    async def _warm_up(self, demonstrations: Sequence[Played]) -> None:
         settings = self._settings.warm_up
         self._files.write("demonstrations", demonstrations)
         samples = [s for one in demonstrations for s in self._tokeniser.samples(one.episode)]

@@ -42,7 +42,7 @@ from screenloop.phone.apps.contacts import State as Contacts
 from screenloop.phone.do import Do, Share
 from screenloop.phone.flows import enter, press, tap
 from screenloop.phone.inputs import Chip, Chips, Switch
-from screenloop.phone.page import Dialog, DialogButton, Fab, Page, Tab
+from screenloop.phone.page import CANCEL, Dialog, DialogButton, Fab, Page, Tab
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Action,
@@ -278,7 +278,7 @@ def event_page(s: State, ui: Ui, event: EventId, date: Day) -> Page:
 
 def _sure(ui: Ui, e: Event, date: str) -> Dialog:
     close = ui.set(sure=False)
-    buttons = [DialogButton(words=("Cancel", "取消"), do=close)]
+    buttons = [DialogButton(words=CANCEL, do=close)]
     words: tuple[str, str] = ("Delete", "删除")
     text = e.title
     if e.repeat != "none":

@@ -52,7 +52,7 @@ from screenloop.phone.apps.clock_model import (
 from screenloop.phone.apps.clock_views import AlarmRow, CityRow, DayButton, DayButtons, Dial
 from screenloop.phone.flows import enter, press, tap, wait
 from screenloop.phone.inputs import WEEKDAYS, Chip, Chips, Switch
-from screenloop.phone.page import Dialog, DialogButton, Fab, Page, Tab
+from screenloop.phone.page import Fab, Page, Tab
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Action,
@@ -189,16 +189,13 @@ def alarm_page(s: State, ui: Ui, alarm: AlarmId) -> Page:
     body, args = _form(ui, row)
     save = Button(words=("Save", "保存"), do=edit_alarm(alarm=alarm, **args))
     text = " · ".join(filter(None, (row.time, row.label)))
-    sure = Dialog(
-        title=("Delete alarm?", "删除闹钟？"), text=text, dismiss=ui.set(sure=False),
-        buttons=(
-            DialogButton(words=("Cancel", "取消"), do=ui.set(sure=False)),
-            DialogButton(words=("Delete", "删除"), do=delete_alarm(alarm=alarm), danger=True),
-        ),
+    sure = ui.question(
+        ("Delete alarm?", "删除闹钟？"), text=text, yes=("Delete", "删除"),
+        do=delete_alarm(alarm=alarm),
     )  # fmt: skip
     return Page(
         title=("Edit alarm", "编辑闹钟"), body=body, footer=(save,),
-        dialog=sure if ui.get("sure", False) else None,
+        dialog=sure,
         actions=(IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True)),),
     )  # fmt: skip
 

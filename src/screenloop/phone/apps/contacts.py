@@ -13,7 +13,7 @@ from screenloop.phone.cast import Cast
 from screenloop.phone.ctx import Ctx
 from screenloop.phone.do import Back, Copy, Go, Share
 from screenloop.phone.flows import enter, tap
-from screenloop.phone.page import Dialog, DialogButton, Fab, Page, Tab
+from screenloop.phone.page import Fab, Page, Tab
 from screenloop.phone.state import AppState, Record, Refers, Table
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
@@ -257,12 +257,9 @@ def _writing_to(phone: str) -> str:
 def person_page(s: State, ui: Ui, person: PersonId) -> Page:
     """One contact."""
     p = s.people[person]
-    sure = Dialog(
-        title=("Delete contact?", "删除联系人？"), text=p.name, dismiss=ui.set(sure=False),
-        buttons=(
-            DialogButton(words=("Cancel", "取消"), do=ui.set(sure=False)),
-            DialogButton(words=("Delete", "删除"), do=delete(person=p.id), danger=True),
-        ),
+    sure = ui.question(
+        ("Delete contact?", "删除联系人？"), text=p.name, yes=("Delete", "删除"),
+        do=delete(person=p.id),
     )  # fmt: skip
     details: list[Widget] = [
         Row(title=p.phone, subtitle=("Mobile", "手机"), lead=Glyph(icon="phone"),
@@ -317,7 +314,7 @@ def person_page(s: State, ui: Ui, person: PersonId) -> Page:
             Row(title=("Unblock", "取消屏蔽") if p.blocked else ("Block", "屏蔽"), danger=True,
                 do=block(person=p.id, on=not p.blocked)),
         ),
-        dialog=sure if ui.get("sure", False) else None,
+        dialog=sure,
     )  # fmt: skip
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from screenloop.phone.apps.gallery_actions import (
-    PhotoId,
-    State,
     add_album,
     add_folder,
-    app,
     copy,
     delete,
     delete_album,
@@ -18,7 +15,6 @@ from screenloop.phone.apps.gallery_actions import (
     edit,
     empty_trash,
     favourite,
-    found,
     move,
     move_file,
     rename_album,
@@ -35,23 +31,19 @@ from screenloop.phone.apps.gallery_files import (
     move_file_page,
     rename_file_page,
 )
-from screenloop.phone.apps.gallery_parts import (
+from screenloop.phone.apps.gallery_seed import CAMERA, OWN_ALBUMS, AlbumId, Photo
+from screenloop.phone.apps.gallery_state import PhotoId, State, app, found
+from screenloop.phone.apps.gallery_views import (
     DELETE,
     RENAME,
+    AlbumTile,
+    Viewer,
     file_row,
     grid,
     name_form,
     size,
-    sure_dialog,
     tabs,
 )
-from screenloop.phone.apps.gallery_seed import (
-    CAMERA,
-    OWN_ALBUMS,
-    AlbumId,
-    Photo,
-)
-from screenloop.phone.apps.gallery_views import AlbumTile, Viewer
 from screenloop.phone.do import Share
 from screenloop.phone.flows import enter, press, tap
 from screenloop.phone.page import Fab, Page
@@ -71,7 +63,7 @@ from screenloop.phone.widgets import (
     Widget,
 )
 
-__all__ = ["PhotoId", "State", "app"]
+__all__ = ["State", "app"]
 
 
 # ---- pages: photos ---------------------------------------------------------------------------
@@ -158,14 +150,14 @@ def trash_page(s: State, ui: Ui) -> Page:
     if not photos:
         body = [Empty(icon="trash", words=("The trash is empty", "回收站是空的"))]
     bin_it = Button(words=("Empty trash", "清空回收站"), kind="danger", do=ui.set(sure=True))
-    sure = sure_dialog(
-        ui, ("Empty trash?", "清空回收站？"),
-        ui.t(f"{len(photos)} photos will be deleted for good.", f"将彻底删除{len(photos)}张照片。"),
-        empty_trash(),
-    ) if photos else None  # fmt: skip
+    words = (
+        f"{len(photos)} photos will be deleted for good.", f"将彻底删除{len(photos)}张照片。"
+    )  # fmt: skip
+    sure = ui.question(("Empty trash?", "清空回收站？"), text=words, yes=DELETE, do=empty_trash())
     return Page(
-        title=("Trash", "回收站"), body=body, footer=(bin_it,) if photos else (), dialog=sure
-    )
+        title=("Trash", "回收站"), body=body, footer=(bin_it,) if photos else (),
+        dialog=sure if photos else None,
+    )  # fmt: skip
 
 
 @app.page("/camera/{camera}")
@@ -213,7 +205,9 @@ def photo_page(s: State, ui: Ui, photo: PhotoId) -> Page:
             IconButton(icon="undo", label=("Restore", "恢复"), do=restore(photo=p.id), color=white),
             IconButton(icon="trash", label=DELETE, do=ui.set(sure=True), color=white),
         )
-        sure = sure_dialog(ui, ("Delete for good?", "彻底删除？"), p.title, delete(photo=p.id))
+        sure = ui.question(
+            ("Delete for good?", "彻底删除？"), text=p.title, yes=DELETE, do=delete(photo=p.id)
+        )
     else:
         buttons = (
             IconButton(icon="share", label=("Share", "分享"), do=Share(image=p.id), color=white),
@@ -225,9 +219,9 @@ def photo_page(s: State, ui: Ui, photo: PhotoId) -> Page:
             IconButton(icon="info", label=("Info", "信息"), do=info_page(photo=p.id), color=white),
             IconButton(icon="trash", label=DELETE, do=ui.set(sure=True), color=white),
         )  # fmt: skip
-        sure = sure_dialog(
-            ui, ("Move to trash?", "移到回收站？"), p.title, trash(photo=p.id),
-            ("Move to trash", "移到回收站"),
+        sure = ui.question(
+            ("Move to trash?", "移到回收站？"), text=p.title, yes=("Move to trash", "移到回收站"),
+            do=trash(photo=p.id),
         )  # fmt: skip
     place = f"{p.place} · " if p.place else ""
     viewer = Viewer(
@@ -348,11 +342,10 @@ def album_page(s: State, ui: Ui, album: AlbumId) -> Page:
             IconButton(icon="edit", label=RENAME, do=rename_album_page(album=album)),
             IconButton(icon="trash", label=DELETE, do=ui.set(sure=True)),
         )
-    sure = sure_dialog(
-        ui, ("Delete album?", "删除相册？"),
-        ui.t(f"{a.name}: its photos move to Camera.", f"{a.name}：其中的照片将移到Camera。"),
-        delete_album(album=album),
-    )  # fmt: skip
+    words = (f"{a.name}: its photos move to Camera.", f"{a.name}：其中的照片将移到Camera。")
+    sure = ui.question(
+        ("Delete album?", "删除相册？"), text=words, yes=DELETE, do=delete_album(album=album)
+    )
     return Page(title=a.name, body=body, actions=actions, dialog=sure)
 
 

@@ -1,12 +1,11 @@
-"""What the gallery keeps, what can be done with it, and look-ups."""
+"""What can be done in the gallery: photos, albums, folders and files, and look-ups."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
 
-from screenloop.phone.app import App
 from screenloop.phone.apps.gallery_seed import (
     CAMERA,
     OWN_ALBUMS,
@@ -17,36 +16,13 @@ from screenloop.phone.apps.gallery_seed import (
     FolderId,
     Name,
     Photo,
-    seed_albums,
-    seed_files,
-    seed_folders,
-    seed_photos,
 )
+from screenloop.phone.apps.gallery_state import FileId, PhotoId, app, at
+from screenloop.phone.apps.gallery_state import State as State
+from screenloop.phone.apps.gallery_state import found as found
 from screenloop.phone.ctx import Ctx
-from screenloop.phone.do import Back, Go
+from screenloop.phone.do import Back
 from screenloop.phone.imagery import SCENE_KINDS
-from screenloop.phone.state import AppState, Refers, Table
-
-PhotoId = Annotated[str, Refers("gallery.photos")]
-FileId = Annotated[str, Refers("gallery.files")]
-
-
-class State(AppState):
-    """The roll, its albums, and the documents."""
-
-    photos = Table(Photo, prefix="photo", seed=seed_photos)
-    albums = Table(Album, prefix="album", seed=seed_albums)
-    folders = Table(Folder, prefix="folder", seed=seed_folders)
-    files = Table(File, prefix="file", seed=seed_files)
-
-
-app = App("gallery", State, title=("Gallery", "相册"), icon="image", tint="#be185d")
-
-
-def at(path: str) -> Go:
-    """Return the move to a page by its path."""
-    return Go(app="gallery", path=path)
-
 
 # ---- actions on photos -----------------------------------------------------------------------
 
@@ -352,16 +328,3 @@ def _check_name(ctx: Ctx, name: str, taken: list[str]) -> None:
 def _check_own(ctx: Ctx, album: str) -> None:
     if album in OWN_ALBUMS:
         ctx.refuse(ctx.t("This album belongs to the phone", "这是系统相册"))
-
-
-def found(s: State, text: str, *, trashed: bool = False) -> list[Photo]:
-    """Return the photos that hold the text, newest first."""
-    wanted = text.casefold().strip()
-    names = {a.id: a.name for a in s.albums}
-    photos = s.photos.where(
-        lambda p: (
-            p.trashed == trashed
-            and wanted in f"{p.title} {p.place} {names.get(p.album, '')}".casefold()
-        )
-    )
-    return sorted(photos, key=lambda p: (-p.taken_at, p.id))

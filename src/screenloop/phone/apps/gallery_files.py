@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from screenloop.phone.apps.gallery_actions import (
-    FileId,
-    State,
     add_folder,
-    app,
-    at,
     delete_file,
     delete_folder,
     move_file,
     rename_file,
     rename_folder,
 )
-from screenloop.phone.apps.gallery_parts import (
-    DELETE,
-    RENAME,
-    file_row,
-    name_form,
-    size,
-    sure_dialog,
-    tabs,
-)
-from screenloop.phone.apps.gallery_seed import (
-    FolderId,
-)
+from screenloop.phone.apps.gallery_seed import FolderId
+from screenloop.phone.apps.gallery_state import FileId, State, app, at
+from screenloop.phone.apps.gallery_views import DELETE, RENAME, file_row, name_form, size, tabs
 from screenloop.phone.do import Share
 from screenloop.phone.page import Fab, Page
 from screenloop.phone.ui import Ui
@@ -83,7 +70,9 @@ def folder_page(s: State, ui: Ui, folder: FolderId) -> Page:
     body: list[Widget] = [file_row(ui, x) for x in inside]
     if not inside:
         body = [Empty(icon="folder", words=("The folder is empty", "文件夹是空的"))]
-    sure = sure_dialog(ui, ("Delete folder?", "删除文件夹？"), f.name, delete_folder(folder=folder))
+    sure = ui.question(
+        ("Delete folder?", "删除文件夹？"), text=f.name, yes=DELETE, do=delete_folder(folder=folder)
+    )
     return Page(
         title=f.name, body=body, dialog=sure,
         actions=(
@@ -113,7 +102,9 @@ def file_page(s: State, ui: Ui, file: FileId) -> Page:
         (f"{ui.day(f.modified_at)} {ui.clock(f.modified_at)}", ("Modified", "修改时间"), "clock"),
     )
     rows = tuple(Row(title=v, subtitle=words, lead=Glyph(icon=i)) for v, words, i in facts)
-    sure = sure_dialog(ui, ("Delete file?", "删除文件？"), f.name, delete_file(file=file))
+    sure = ui.question(
+        ("Delete file?", "删除文件？"), text=f.name, yes=DELETE, do=delete_file(file=file)
+    )
     cover = Picture(kind="document", seed=len(f.name) * 31 + f.size_kb, label=f.name, height_px=200)
     return Page(
         title=f.name, dialog=sure,

@@ -1,12 +1,17 @@
-"""What only the gallery draws: the photo viewer and the tile of an album."""
+"""What the gallery draws: its own widgets, and the rows, grids and forms of several pages."""
 
 from __future__ import annotations
 
-from screenloop.phone.apps.gallery_seed import Photo
+from collections.abc import Callable, Sequence
+
+from screenloop.phone.apps.gallery_seed import FILE_TINTS, File, Photo
+from screenloop.phone.apps.gallery_state import at
 from screenloop.phone.canvas import Box, Canvas, Node
-from screenloop.phone.do import Back, Do, SetLocal
+from screenloop.phone.do import Back, Do, Go, SetLocal
+from screenloop.phone.page import Page, Tab
 from screenloop.phone.theme import BAR_PX, NAV_PX, STATUS_PX
-from screenloop.phone.widgets import IconButton
+from screenloop.phone.ui import Ui
+from screenloop.phone.widgets import Button, Glyph, Grid, IconButton, Picture, Row
 from screenloop.types import Struct
 
 
@@ -84,3 +89,55 @@ class AlbumTile(Struct, frozen=True, kw_only=True):
         d.text(self.count, x + 4, y + w + 27, w - 8, size_px=13, color=d.theme.muted, role=None)
         label = f"{self.name} · {self.count}"
         d.node(Node(role="button", label=label, box=Box(x, y, w, w + 46), do=self.do))
+
+
+# ---- what several pages share --------------------------------------------------------------
+
+DELETE = ("Delete", "删除")
+RENAME = ("Rename", "重命名")
+
+
+def grid(photos: Sequence[Photo], columns: int = 3) -> Grid:
+    """Return the photos as a grid; a long press tells what is known of one."""
+    cells = tuple(
+        Picture(
+            kind=p.kind, seed=p.seed, label=p.title, radius_px=4, do=at(f"/photo/{p.id}"),
+            long=at(f"/photo/{p.id}/info"), mark="heart_filled" if p.favourite else "",
+        )
+        for p in photos
+    )  # fmt: skip
+    return Grid(children=cells, columns=columns, gap_px=3, inset_px=3)
+
+
+def size(size_kb: int) -> str:
+    """Return a size with its unit."""
+    return f"{size_kb} KB" if size_kb < 1000 else f"{size_kb / 1000:.1f} MB"
+
+
+def tabs(shown: str) -> tuple[Tab, ...]:
+    """Return the gallery's main pages."""
+    entries: tuple[tuple[str, str, tuple[str, str], Go], ...] = (
+        ("photos", "image", ("Photos", "照片"), at("/")),
+        ("albums", "bookmark", ("Albums", "相册"), at("/albums")),
+        ("favourites", "heart", ("Favourites", "收藏"), at("/favourites")),
+        ("files", "folder", ("Files", "文件"), at("/files")),
+    )
+    return tuple(
+        Tab(icon=icon, words=words, selected=name == shown, do=to.at_root())
+        for name, icon, words, to in entries
+    )
+
+
+def name_form(ui: Ui, title: tuple[str, str], initial: str, save: Callable[[str], Do]) -> Page:
+    """Return a page with one field for a name."""
+    name = ui.field("name", ("Name", "名称"), initial)
+    button = Button(words=("Save", "保存"), do=save(name.value), enabled=bool(name.value.strip()))
+    return Page(title=title, body=(name, button))
+
+
+def file_row(ui: Ui, f: File) -> Row:
+    """Return a file as a row of a list."""
+    return Row(
+        title=f.name, subtitle=f"{f.kind.upper()} · {size(f.size_kb)}", do=at(f"/file/{f.id}"),
+        lead=Glyph(icon="file", tint=FILE_TINTS[f.kind]), trailing=ui.ago(f.modified_at),
+    )  # fmt: skip

@@ -15,7 +15,6 @@ from screenloop.phone.apps.messages_actions import (
     mute,
     pin,
     read_all,
-    receive,
     save_contact,
     schedule,
     send,
@@ -49,7 +48,7 @@ from screenloop.phone.apps.messages_state import (
 from screenloop.phone.do import Both, Do
 from screenloop.phone.flows import enter, hold, press, tap, wait
 from screenloop.phone.inputs import Switch
-from screenloop.phone.page import Dialog, DialogButton, Fab, Page, Tab
+from screenloop.phone.page import Dialog, Fab, Page, Tab
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Avatar,
@@ -65,7 +64,9 @@ from screenloop.phone.widgets import (
     Widget,
 )
 
-__all__ = ["app", "receive"]
+__all__ = ["State", "app"]
+
+
 # ---- parts -------------------------------------------------------------------------------------
 
 
@@ -144,17 +145,13 @@ def _thread_dialog(s: State, ui: Ui) -> Dialog | None:
         ("archive", ("Unarchive", "取消归档") if thread.archived else ("Archive", "归档"),
          archive(thread=thread.id, on=not thread.archived)),
     )  # fmt: skip
-    return Dialog(
-        title=name_of(ui.of(contacts.State), thread.phone), dismiss=closed,
+    return Dialog.question(
+        name_of(ui.of(contacts.State), thread.phone), dismiss=closed,
         body=tuple(
             Row(title=words, lead=Glyph(icon=icon, size_px=36), do=Both(first=do, then=closed))
             for icon, words, do in choices
         ),
-        buttons=(
-            DialogButton(words=("Cancel", "取消"), do=closed),
-            DialogButton(words=("Delete", "删除"), do=ui.set(menu="", sure=thread.id),
-                         danger=True),
-        ),
+        yes=("Delete", "删除"), do=ui.set(menu="", sure=thread.id),
     )  # fmt: skip
 
 
@@ -214,12 +211,9 @@ def starred_page(s: State, ui: Ui) -> Page:
 
 
 def _cancel_dialog(ui: Ui, row: Scheduled) -> Dialog:
-    return Dialog(
-        title=("Cancel this message?", "取消定时发送？"), text=row.text, dismiss=ui.set(sure=""),
-        buttons=(
-            DialogButton(words=("Keep", "保留"), do=ui.set(sure="")),
-            DialogButton(words=("Do not send", "不发送"), do=cancel(scheduled=row.id), danger=True),
-        ),
+    return Dialog.question(
+        ("Cancel this message?", "取消定时发送？"), text=row.text, no=("Keep", "保留"),
+        yes=("Do not send", "不发送"), do=cancel(scheduled=row.id), dismiss=ui.set(sure=""),
     )  # fmt: skip
 
 

@@ -9,8 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from screenloop.phone.apps import contacts
-from screenloop.phone.apps.gallery import PhotoId
-from screenloop.phone.apps.gallery import State as Gallery
+from screenloop.phone.apps.gallery_state import PhotoId
+from screenloop.phone.apps.gallery_state import State as Gallery
 from screenloop.phone.apps.messages_state import (
     Message,
     MessageId,

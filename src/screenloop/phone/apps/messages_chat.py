@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote
 
 from screenloop.phone.apps import contacts
-from screenloop.phone.apps.gallery import State as Gallery
+from screenloop.phone.apps.gallery_state import State as Gallery
 from screenloop.phone.apps.messages_actions import (
     archive,
     block,
@@ -37,7 +37,7 @@ from screenloop.phone.apps.messages_state import (
 from screenloop.phone.canvas import Box, Canvas, Node
 from screenloop.phone.do import Both, Copy, Do, PickMedia, Share
 from screenloop.phone.inputs import Field, Switch, clearing
-from screenloop.phone.page import Dialog, DialogButton, Page
+from screenloop.phone.page import Dialog, Page
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Action,
@@ -99,16 +99,11 @@ def lead_of(ui: Ui, phone: str) -> Avatar | Glyph:
 
 def delete_dialog(ui: Ui, thread: Thread) -> Dialog:
     """Return the question before a conversation is deleted."""
-    return Dialog(
-        title=("Delete conversation?", "删除会话？"), dismiss=ui.set(sure=""),
-        text=ui.t(
-            f"All messages with {name_of(ui.of(contacts.State), thread.phone)} will be gone.",
-            f"与 {name_of(ui.of(contacts.State), thread.phone)} 的所有消息都会被删除。",
-        ),
-        buttons=(
-            DialogButton(words=("Cancel", "取消"), do=ui.set(sure="")),
-            DialogButton(words=("Delete", "删除"), do=delete_thread(thread=thread.id), danger=True),
-        ),
+    name = name_of(ui.of(contacts.State), thread.phone)
+    return Dialog.question(
+        ("Delete conversation?", "删除会话？"), yes=("Delete", "删除"),
+        text=(f"All messages with {name} will be gone.", f"与 {name} 的所有消息都会被删除。"),
+        do=delete_thread(thread=thread.id), dismiss=ui.set(sure=""),
     )  # fmt: skip
 
 
@@ -116,14 +111,9 @@ def _message_dialog(s: State, ui: Ui) -> Dialog | None:
     """What a long press on a message offers, or the question before it is deleted."""
     asked = s.messages.get(ui.get("sure", ""))
     if asked is not None:
-        return Dialog(
-            title=("Delete message?", "删除消息？"), text=asked.text[:120],
-            dismiss=ui.set(sure=""),
-            buttons=(
-                DialogButton(words=("Cancel", "取消"), do=ui.set(sure="")),
-                DialogButton(words=("Delete", "删除"), do=delete_message(message=asked.id),
-                             danger=True),
-            ),
+        return Dialog.question(
+            ("Delete message?", "删除消息？"), text=asked.text[:120], yes=("Delete", "删除"),
+            do=delete_message(message=asked.id), dismiss=ui.set(sure=""),
         )  # fmt: skip
     message = s.messages.get(ui.get("menu", ""))
     if message is None:
@@ -136,17 +126,13 @@ def _message_dialog(s: State, ui: Ui) -> Dialog | None:
          star(message=message.id, on=not message.starred)),
         ("share", ("Share", "分享"), Share(text=message.text)),
     )  # fmt: skip
-    return Dialog(
-        title=("Message", "消息"), dismiss=closed,
+    return Dialog.question(
+        ("Message", "消息"), dismiss=closed,
         body=tuple(
             Row(title=words, lead=Glyph(icon=icon, size_px=36), do=Both(first=closed, then=do))
             for icon, words, do in choices
         ),
-        buttons=(
-            DialogButton(words=("Cancel", "取消"), do=closed),
-            DialogButton(words=("Delete", "删除"), do=ui.set(menu="", sure=message.id),
-                         danger=True),
-        ),
+        yes=("Delete", "删除"), do=ui.set(menu="", sure=message.id),
     )  # fmt: skip
 
 

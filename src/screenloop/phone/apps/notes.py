@@ -30,7 +30,6 @@ from screenloop.phone.apps.notes_actions import (
     unremind,
     untick_all,
 )
-from screenloop.phone.apps.notes_cards import Board, NoteCard, hue_of
 from screenloop.phone.apps.notes_editor import (
     item_page,
     new_in_page,
@@ -50,10 +49,11 @@ from screenloop.phone.apps.notes_state import (
     ordered,
     shown_notes,
 )
+from screenloop.phone.apps.notes_views import Board, NoteCard, hue_of
 from screenloop.phone.do import Both, Copy, Do, Share
 from screenloop.phone.flows import enter, hold, press, tap, wait
 from screenloop.phone.inputs import clearing
-from screenloop.phone.page import Dialog, DialogButton, Fab, Page, Tab
+from screenloop.phone.page import CANCEL, Dialog, DialogButton, Fab, Page, Tab
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Button,
@@ -67,7 +67,7 @@ from screenloop.phone.widgets import (
     Widget,
 )
 
-__all__ = ["app"]
+__all__ = ["State", "app"]
 SORTS: tuple[tuple[SortBy, tuple[str, str], str], ...] = (
     ("edited", ("Last edited", "最近编辑"), "edit"),
     ("created", ("Date created", "创建时间"), "calendar"),
@@ -135,16 +135,13 @@ def _card_dialog(s: State, ui: Ui) -> Dialog | None:
         ("copy", ("Copy text", "复制文字"), Copy(text=note_text(s, note))),
         ("share", ("Share", "分享"), Share(text=note_text(s, note))),
     )  # fmt: skip
-    return Dialog(
-        title=note.title, dismiss=closed,
+    return Dialog.question(
+        note.title, dismiss=closed,
         body=tuple(
             Row(title=words, lead=Glyph(icon=icon, size_px=36), do=Both(first=closed, then=do))
             for icon, words, do in choices
         ),
-        buttons=(
-            DialogButton(words=("Cancel", "取消"), do=closed),
-            DialogButton(words=("Trash", "回收站"), do=ui.set(menu="", sure=note.id), danger=True),
-        ),
+        yes=("Trash", "回收站"), do=ui.set(menu="", sure=note.id),
     )  # fmt: skip
 
 
@@ -157,7 +154,7 @@ def _sort_dialog(s: State, ui: Ui) -> Dialog:
                 then=closed), trailing_icon="check" if s.sort == by else "")
             for by, words, icon in SORTS
         ),
-        buttons=(DialogButton(words=("Cancel", "取消"), do=closed),),
+        buttons=(DialogButton(words=CANCEL, do=closed),),
     )  # fmt: skip
 
 
@@ -227,10 +224,9 @@ def folder_page(s: State, ui: Ui, folder: FolderId) -> Page:
     elif ui.get("naming", False):
         name, closed = ui.field("name", ("Name", "名称"), row.name), ui.set(naming=False)
         saving = Both(first=rename_folder(folder=folder, name=name.value), then=closed)
-        dialog = Dialog(
-            title=("Rename folder", "重命名文件夹"), body=(name,), dismiss=closed,
-            buttons=(DialogButton(words=("Cancel", "取消"), do=closed),
-                     DialogButton(words=("Save", "保存"), do=saving)),
+        dialog = Dialog.question(
+            ("Rename folder", "重命名文件夹"), body=(name,), yes=("Save", "保存"), do=saving,
+            dismiss=closed, danger=False,
         )  # fmt: skip
     return Page(
         title=row.name, body=body, dialog=dialog,
@@ -283,7 +279,7 @@ def trash_page(s: State, ui: Ui) -> Page:
                 Row(title=for_ever, lead=Glyph(icon="trash", size_px=36), danger=True,
                     do=ui.set(menu="", sure=chosen.id)),
             ),
-            buttons=(DialogButton(words=("Cancel", "取消"), do=closed),),
+            buttons=(DialogButton(words=CANCEL, do=closed),),
         )  # fmt: skip
     empty = IconButton(icon="trash", label=("Empty trash", "清空回收站"), do=ui.set(sure="all"))
     return Page(

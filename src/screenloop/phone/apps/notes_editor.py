@@ -24,7 +24,6 @@ from screenloop.phone.apps.notes_actions import (
     unremind,
     untick_all,
 )
-from screenloop.phone.apps.notes_cards import COLOURS, hue_of
 from screenloop.phone.apps.notes_state import (
     FolderId,
     ItemId,
@@ -35,10 +34,11 @@ from screenloop.phone.apps.notes_state import (
     items_of,
     note_text,
 )
+from screenloop.phone.apps.notes_views import COLOURS, hue_of
 from screenloop.phone.canvas import Words
 from screenloop.phone.do import Back, Both, Copy, Do, Share
 from screenloop.phone.inputs import Check, Chip, Chips, clearing
-from screenloop.phone.page import Dialog, DialogButton, Page
+from screenloop.phone.page import Dialog, Page
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Banner,
@@ -58,13 +58,7 @@ from screenloop.phone.widgets import (
 def question(ui: Ui, title: Words, text: Words, yes: Words, do: Do) -> Dialog:
     """Return the question before something is thrown away; open while local `sure` is set."""
     no = ui.set(sure="")
-    return Dialog(
-        title=title, text=text, dismiss=no,
-        buttons=(
-            DialogButton(words=("Cancel", "取消"), do=no),
-            DialogButton(words=yes, do=Both(first=do, then=no), danger=True),
-        ),
-    )  # fmt: skip
+    return Dialog.question(title, text=text, yes=yes, do=Both(first=do, then=no), dismiss=no)
 
 
 def trash_question(ui: Ui, note: Note, do: Do) -> Dialog:
@@ -118,17 +112,13 @@ def _note_dialog(s: State, ui: Ui, note: Note) -> Dialog | None:
         ("note", ("Make a copy", "创建副本"), duplicate(note=note.id)),
         ("archive", archiving, archive(note=note.id, on=not note.archived)),
     )
-    return Dialog(
-        title=note.title, dismiss=closed,
+    return Dialog.question(
+        note.title, dismiss=closed,
         body=tuple(
             Row(title=words, lead=Glyph(icon=icon, size_px=36), do=Both(first=closed, then=do))
             for icon, words, do in choices
         ),
-        buttons=(
-            DialogButton(words=("Cancel", "取消"), do=closed),
-            DialogButton(words=("Trash", "回收站"), do=ui.set(menu=False, sure=note.id),
-                         danger=True),
-        ),
+        yes=("Trash", "回收站"), do=ui.set(menu=False, sure=note.id),
     )  # fmt: skip
 
 

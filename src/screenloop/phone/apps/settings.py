@@ -71,7 +71,7 @@ from screenloop.phone.apps.settings_model import (
 from screenloop.phone.do import Copy, Go
 from screenloop.phone.flows import enter, press, tap
 from screenloop.phone.inputs import Switch
-from screenloop.phone.page import Dialog, DialogButton, Fab, Page
+from screenloop.phone.page import Fab, Page
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Avatar,
@@ -278,17 +278,12 @@ def storage_page(s: State, ui: Ui) -> Page:
 def usage_page(s: State, ui: Ui, app: UsageId) -> Page:
     """What one app stores."""
     row = s.storage[app]
-    close = ui.set(sure=False)
-    sure = Dialog(
-        title=("Clear cache?", "清除缓存？"), dismiss=close, text=size_words(row.cache_mb),
-        buttons=(
-            DialogButton(words=("Cancel", "取消"), do=close),
-            DialogButton(words=("Clear", "清除"), do=clear_cache(app=app)),
-        ),
+    sure = ui.question(
+        ("Clear cache?", "清除缓存？"), text=size_words(row.cache_mb), yes=("Clear", "清除"),
+        do=clear_cache(app=app), danger=False,
     )  # fmt: skip
-    show_sure = ui.get("sure", False) and row.cache_mb > 0
     return Page(
-        title=app_title(app), dialog=sure if show_sure else None,
+        title=app_title(app), dialog=sure if row.cache_mb else None,
         body=(
             Big(words=size_words(row.data_mb + row.cache_mb), caption=("in all", "总计")),
             Card(
@@ -329,16 +324,12 @@ def accounts_page(s: State, ui: Ui) -> Page:
 def account_page(s: State, ui: Ui, account: AccountId) -> Page:
     """One account."""
     row = s.accounts[account]
-    close = ui.set(sure=False)
-    sure = Dialog(
-        title=("Remove account?", "移除账户？"), text=row.email, dismiss=close,
-        buttons=(
-            DialogButton(words=("Cancel", "取消"), do=close),
-            DialogButton(words=("Remove", "移除"), do=remove_account(account=account), danger=True),
-        ),
+    sure = ui.question(
+        ("Remove account?", "移除账户？"), text=row.email, yes=("Remove", "移除"),
+        do=remove_account(account=account),
     )  # fmt: skip
     return Page(
-        title=dict(SERVICES)[row.service], dialog=sure if ui.get("sure", False) else None,
+        title=dict(SERVICES)[row.service], dialog=sure,
         body=(
             Avatar(name=row.service, size_px=80),
             Text(words=row.email, size_px=18, align="center"),

@@ -16,18 +16,11 @@ from screenloop.phone.apps.settings_actions import (
     set_option,
     set_switch,
 )
-from screenloop.phone.apps.settings_model import (
-    Gadget,
-    GadgetId,
-    Network,
-    NetworkId,
-    State,
-    app,
-)
+from screenloop.phone.apps.settings_model import Gadget, GadgetId, Network, NetworkId, State, app
 from screenloop.phone.canvas import Words
 from screenloop.phone.do import Copy
 from screenloop.phone.inputs import Switch
-from screenloop.phone.page import Dialog, DialogButton, Page
+from screenloop.phone.page import Page
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Banner,
@@ -287,13 +280,9 @@ def gadget_page(s: State, ui: Ui, device: GadgetId) -> Page:
     """One paired device."""
     g = s.gadgets[device]
     name = ui.field("name", ("Name", "名称"), g.name)
-    close = ui.set(sure=False)
-    sure = Dialog(
-        title=("Forget device?", "忘记设备？"), text=g.name, dismiss=close,
-        buttons=(
-            DialogButton(words=("Cancel", "取消"), do=close),
-            DialogButton(words=("Forget", "忘记"), do=forget_gadget(device=device), danger=True),
-        ),
+    sure = ui.question(
+        ("Forget device?", "忘记设备？"), text=g.name, yes=("Forget", "忘记"),
+        do=forget_gadget(device=device),
     )  # fmt: skip
     body: list[Widget] = []
     if not ui.system.bluetooth:
@@ -315,7 +304,7 @@ def gadget_page(s: State, ui: Ui, device: GadgetId) -> Page:
                enabled=bool(name.value.strip()) and name.value != g.name),
     ]  # fmt: skip
     return Page(
-        title=g.name, body=body, dialog=sure if ui.get("sure", False) else None,
+        title=g.name, body=body, dialog=sure,
         actions=(
             IconButton(icon="copy", label=("Copy name", "复制名称"), do=Copy(text=g.name)),
             IconButton(icon="trash", label=("Forget", "忘记"), do=ui.set(sure=True)),

@@ -33,16 +33,20 @@ from screenloop.phone.apps.shop_orders import (
     readdress_page,
     review_page,
 )
-from screenloop.phone.apps.shop_parts import SORTS, TINT, address_line, sure_dialog, tabs, tiles
-from screenloop.phone.apps.shop_seed import (
-    CATEGORIES,
-    COLOURS,
-    COUPONS,
-    Address,
-    ProductId,
-)
+from screenloop.phone.apps.shop_seed import CATEGORIES, COLOURS, COUPONS, Address, ProductId
 from screenloop.phone.apps.shop_state import AddressId, State, app, found
-from screenloop.phone.apps.shop_views import CategoryDot, Hero, Price, Stars
+from screenloop.phone.apps.shop_views import (
+    BACK,
+    SORTS,
+    TINT,
+    CategoryDot,
+    Hero,
+    Price,
+    Stars,
+    address_line,
+    tabs,
+    tiles,
+)
 from screenloop.phone.apps.wallet_actions import pay as wallet_pay
 from screenloop.phone.do import Both, Copy, Share
 from screenloop.phone.flows import enter, press, tap, wait
@@ -65,7 +69,7 @@ from screenloop.phone.widgets import (
 )
 from screenloop.phone.widgets import Line as SideBySide
 
-__all__ = ["app"]
+__all__ = ["State", "app"]
 
 
 # ---- pages: looking around ---------------------------------------------------------------------
@@ -347,8 +351,10 @@ def address_page(s: State, ui: Ui, address: AddressId) -> Page:
                 words=("Make default", "设为默认"), kind="tonal", do=make_default(address=address)
             )
         )
-    sure = sure_dialog(ui, ("Delete address?", "删除地址？"), address_line(a), ("Delete", "删除"),
-                   delete_address(address=address))  # fmt: skip
+    sure = ui.question(
+        ("Delete address?", "删除地址？"), text=address_line(a), no=BACK,
+        yes=("Delete", "删除"), do=delete_address(address=address),
+    )  # fmt: skip
     bin_it = IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True))
     return Page(title=a.label, body=(*fields, *buttons), dialog=sure, actions=(bin_it,))
 

@@ -16,19 +16,6 @@ from screenloop.phone.apps.shop_actions import (
     review,
     set_quantity,
 )
-from screenloop.phone.apps.shop_parts import (
-    CANCEL_REASONS,
-    REACHED,
-    RETURN_REASONS,
-    SPEEDS,
-    STATES,
-    WAY,
-    address_line,
-    colour_words,
-    sums_card,
-    sure_dialog,
-    tabs,
-)
 from screenloop.phone.apps.shop_seed import (
     COUPONS,
     FREE_FROM_CENTS,
@@ -47,9 +34,23 @@ from screenloop.phone.apps.shop_state import (
     items_cents,
     totals_of,
 )
-from screenloop.phone.apps.shop_views import Stars, Way
+from screenloop.phone.apps.shop_views import (
+    BACK,
+    CANCEL_REASONS,
+    REACHED,
+    RETURN_REASONS,
+    SPEEDS,
+    STATES,
+    WAY,
+    Stars,
+    Way,
+    address_line,
+    colour_words,
+    sums_card,
+    tabs,
+)
 from screenloop.phone.do import Both
-from screenloop.phone.page import Dialog, DialogButton, Page
+from screenloop.phone.page import Dialog, Page
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Banner,
@@ -100,12 +101,9 @@ def _quantity_dialog(s: State, ui: Ui) -> Dialog | None:
     quantity = ui.stepper("quantity", ("Quantity", "数量"), 1, low=1, high=max(1, min(20, p.stock)))
     closed = ui.set(line="")
     save = Both(first=set_quantity(line=line.id, quantity=quantity.value), then=closed)
-    return Dialog(
-        title=("Change quantity", "修改数量"), text=p.name, body=(quantity,), dismiss=closed,
-        buttons=(
-            DialogButton(words=("Cancel", "取消"), do=closed),
-            DialogButton(words=("Save", "保存"), do=save),
-        ),
+    return Dialog.question(
+        ("Change quantity", "修改数量"), text=p.name, body=(quantity,), dismiss=closed,
+        yes=("Save", "保存"), do=save, danger=False,
     )  # fmt: skip
 
 
@@ -135,8 +133,10 @@ def cart_page(s: State, ui: Ui) -> Page:
         )
         body.append(Banner(icon="truck", words=words))
     words = ui.t(f"Checkout · {ui.money(sums.total)}", f"结算 · {ui.money(sums.total)}")
-    sure = sure_dialog(ui, ("Empty cart?", "清空购物车？"), "", ("Empty", "清空"),
-                   Both(first=clear(), then=ui.set(sure=False)))  # fmt: skip
+    sure = ui.question(
+        ("Empty cart?", "清空购物车？"), no=BACK, yes=("Empty", "清空"),
+        do=Both(first=clear(), then=ui.set(sure=False)),
+    )  # fmt: skip
     return Page(
         title=("Cart", "购物车"), body=body, large=True, tabs=tabs(s, "cart"),
         dialog=sure or _quantity_dialog(s, ui),
@@ -249,16 +249,16 @@ def order_page(s: State, ui: Ui, order: OrderId) -> Page:
     if o.state in ("unpaid", "processing"):
         body.append(Button(words=("Cancel order", "取消订单"), kind="danger", do=ui.set(sure=True)))
         why = ui.chips("reason", CANCEL_REASONS, "Changed my mind")
-        dialog = sure_dialog(
-            ui, ("Cancel order?", "取消订单？"), o.number, ("Cancel order", "取消订单"),
-            cancel(order=order, reason=why.value), (why,),
+        dialog = ui.question(
+            ("Cancel order?", "取消订单？"), text=o.number, body=(why,), no=BACK,
+            yes=("Cancel order", "取消订单"), do=cancel(order=order, reason=why.value),
         )  # fmt: skip
     elif o.state == "delivered":
         body.append(Button(words=("Return order", "退货"), kind="danger", do=ui.set(sure=True)))
         back = ui.chips("reason", RETURN_REASONS, "Does not fit")
-        dialog = sure_dialog(
-            ui, ("Return order?", "申请退货？"), o.number, ("Return order", "退货"),
-            give_back(order=order, reason=back.value), (back,),
+        dialog = ui.question(
+            ("Return order?", "申请退货？"), text=o.number, body=(back,), no=BACK,
+            yes=("Return order", "退货"), do=give_back(order=order, reason=back.value),
         )  # fmt: skip
     return Page(title=o.number, subtitle=state, body=body, dialog=dialog)
 

@@ -34,13 +34,7 @@ from screenloop.phone.apps.wallet_actions import (
     verify,
     write_note,
 )
-from screenloop.phone.apps.wallet_parts import STATES, source_words, tabs, transaction_row
-from screenloop.phone.apps.wallet_seed import (
-    CATEGORIES,
-    MoneyRequest,
-    PersonId,
-    code_for,
-)
+from screenloop.phone.apps.wallet_seed import CATEGORIES, MoneyRequest, PersonId, code_for
 from screenloop.phone.apps.wallet_state import (
     ANSWER_AFTER_S,
     CODE_AFTER_S,
@@ -54,7 +48,14 @@ from screenloop.phone.apps.wallet_state import (
     spent,
     spent_today,
 )
-from screenloop.phone.apps.wallet_views import BalanceCard, SpendBar
+from screenloop.phone.apps.wallet_views import (
+    STATES,
+    BalanceCard,
+    SpendBar,
+    source_words,
+    tabs,
+    transaction_row,
+)
 from screenloop.phone.flows import enter, tap, wait
 from screenloop.phone.inputs import MONTHS, Chip, Chips
 from screenloop.phone.page import Page
@@ -76,7 +77,7 @@ from screenloop.phone.widgets import (
     Widget,
 )
 
-__all__ = ["app"]
+__all__ = ["State", "app"]
 
 
 # ---- pages: first page and transactions --------------------------------------------------------

@@ -18,12 +18,7 @@ from screenloop.phone.apps.wallet_actions import (
     set_limit,
     verify,
 )
-from screenloop.phone.apps.wallet_parts import STATES, sources, sure_dialog, tabs, transaction_row
-from screenloop.phone.apps.wallet_seed import (
-    BankCard,
-    Bill,
-    CardId,
-)
+from screenloop.phone.apps.wallet_seed import BankCard, Bill, CardId
 from screenloop.phone.apps.wallet_state import (
     MASKED,
     BillId,
@@ -34,7 +29,7 @@ from screenloop.phone.apps.wallet_state import (
     found,
     spent_today,
 )
-from screenloop.phone.apps.wallet_views import CardFace
+from screenloop.phone.apps.wallet_views import STATES, CardFace, sources, tabs, transaction_row
 from screenloop.phone.canvas import Words
 from screenloop.phone.do import Do
 from screenloop.phone.inputs import Switch
@@ -118,7 +113,10 @@ def bill_page(s: State, ui: Ui, bill: BillId) -> Page:
         )  # fmt: skip
         button = Button(words=("Pay bill", "支付账单"), do=pay_bill(bill=b.id, source=source.value))
         body += [source, autopay, button]
-    sure = sure_dialog(ui, ("Remove bill?", "移除账单？"), b.payee, delete_bill(bill=b.id))
+    sure = ui.question(
+        ("Remove bill?", "移除账单？"), text=b.payee, yes=("Remove", "移除"),
+        do=delete_bill(bill=b.id),
+    )  # fmt: skip
     bin_it = IconButton(icon="trash", label=("Remove", "移除"), do=ui.set(sure=True))
     return Page(title=b.payee, body=body, dialog=sure, actions=(bin_it,))
 
@@ -214,7 +212,10 @@ def card_page(s: State, ui: Ui, card: CardId) -> Page:
     if used:
         body += [Heading(words=("Payments", "付款")), *(transaction_row(ui, t) for t in used)]
     title = f"{c.bank} {c.last4}"
-    sure = sure_dialog(ui, ("Remove card?", "移除银行卡？"), title, delete_card(card=card))
+    sure = ui.question(
+        ("Remove card?", "移除银行卡？"), text=title, yes=("Remove", "移除"),
+        do=delete_card(card=card),
+    )  # fmt: skip
     bin_it = IconButton(icon="trash", label=("Remove", "移除"), do=ui.set(sure=True))
     return Page(title=c.bank, body=body, dialog=sure, actions=(bin_it,))
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from screenloop.phone.apps import messages
+from screenloop.phone.apps import messages_actions as messages
 from screenloop.phone.apps.wallet_seed import (
     BALANCE,
     CARD_TINTS,

@@ -1,10 +1,16 @@
-"""What only the wallet draws: the balance, a card's face, spending as bars."""
+"""What the wallet draws: its own widgets, and the rows, choices and words of several pages."""
 
 from __future__ import annotations
 
+from screenloop.phone.apps.wallet_seed import BALANCE, CATEGORIES, Transaction
+from screenloop.phone.apps.wallet_state import State, at
 from screenloop.phone.canvas import Box, Canvas, Node, Words
-from screenloop.phone.do import Do
+from screenloop.phone.do import Do, Go
+from screenloop.phone.inputs import Chips
+from screenloop.phone.page import Tab
 from screenloop.phone.theme import MARGIN_PX, mix
+from screenloop.phone.ui import Ui
+from screenloop.phone.widgets import Avatar, Glyph, Row
 from screenloop.types import Struct
 
 
@@ -113,3 +119,53 @@ class SpendBar(Struct, frozen=True, kw_only=True):
         d.box(left + 54, y + 42, max(6, round(room * self.share)), 6, color, radius=3)
         box = Box(x, y, w, 64)
         d.node(Node(role="row", label=f"{label} · {self.amount}", box=box, do=self.do))
+
+
+# ---- what several pages share --------------------------------------------------------------
+
+STATES = {
+    "open": ("Open", "待处理"), "paid": ("Paid", "已支付"), "declined": ("Declined", "已拒绝"),
+    "cancelled": ("Cancelled", "已取消"), "void": ("Closed", "已关闭"),
+}  # fmt: skip
+
+
+def tabs(shown: str) -> tuple[Tab, ...]:
+    """Return the wallet's main pages."""
+    entries: tuple[tuple[str, str, tuple[str, str], Go], ...] = (
+        ("home", "wallet", ("Home", "首页"), at("/")),
+        ("activity", "list", ("Activity", "明细"), at("/activity")),
+        ("cards", "card", ("Cards", "卡片"), at("/cards")),
+        ("spending", "coins", ("Spending", "支出"), at("/spending")),
+    )
+    return tuple(
+        Tab(icon=icon, words=words, selected=name == shown, do=to.at_root())
+        for name, icon, words, to in entries
+    )
+
+
+def transaction_row(ui: Ui, t: Transaction) -> Row:
+    """Return a transaction as a row of a list."""
+    words, icon, tint = next(c[1:] for c in CATEGORIES if c[0] == t.category)
+    sign = "+" if t.amount_cents > 0 else ""
+    lead = Avatar(name=t.title) if t.person else Glyph(icon=icon, tint=tint)
+    return Row(
+        title=t.title, subtitle=f"{ui.t(*words)} · {ui.ago(t.at_s)}", lead=lead,
+        trailing=f"{sign}{ui.money(t.amount_cents)}", do=at(f"/t/{t.id}"),
+    )  # fmt: skip
+
+
+def source_words(s: State, ui: Ui, source: str) -> str:
+    """Return the name of a source of money."""
+    if source == BALANCE:
+        return ui.t("Balance", "余额")
+    card = s.cards.get(source)
+    return f"{card.bank} {card.last4}" if card else ui.t("Removed card", "已移除的卡")
+
+
+def sources(s: State, ui: Ui) -> Chips:
+    """Return chips to choose where money comes from."""
+    usable = s.cards.where(lambda c: c.verified)
+    usable.sort(key=lambda c: c.id != s.main_card)
+    options: list[tuple[str, Words]] = [(BALANCE, source_words(s, ui, BALANCE))]
+    options += [(c.id, source_words(s, ui, c.id)) for c in usable]
+    return ui.chips("source", options, BALANCE, label=("Pay with", "支付方式"))

@@ -99,19 +99,26 @@ def time_the_oven(w: WorldView) -> Draft:
     """Start a timer for as long as a recipe says."""
     f = notes_seed.facts(w.cast)
     label = w.rng.choice(("Oven", "Baking", f.recipe))
+    note = note_titled(w, f.recipe)
+    minutes = w.rng.choice((12, 16, 28, 31, 32, 44, 46))
+    body = note.body.replace(f"{f.oven_minutes} minutes", f"{minutes} minutes")
     return Draft(
         goal=f"My {f.recipe.lower()} just went into the oven. Start a timer for as long as my "
         f'recipe says and call it "{label}".',
-        params={"minutes": f.oven_minutes, "label": label},
+        params={"minutes": minutes, "label": label},
+        patches=(
+            {"app": "notes", "table": "notes", "op": "set", "id": note.id,
+             "fields": {"body": body}},
+        ),
         checks=(
             Added(app="clock", table="countdowns", says="It runs for the right time", weight=2,
-                  where={"total_s": 60 * f.oven_minutes, "state": "running"}),
+                  where={"total_s": 60 * minutes, "state": "running"}),
             Added(app="clock", table="countdowns", where={"label": Text(value=label)},
                   says=f"It is called {label}"),
         ),
         golden=(
-            look(notes.get, note=note_titled(w, f.recipe).id),
-            call(clock.start_countdown, minutes=f.oven_minutes, label=label),
+            look(notes.get, note=note.id),
+            call(clock.start_countdown, minutes=minutes, label=label),
         ),
     )  # fmt: skip
 

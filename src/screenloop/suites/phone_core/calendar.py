@@ -118,15 +118,15 @@ def movies_again(w: WorldView) -> Draft:
 # ---- changed events ----------------------------------------------------------------------------
 
 
-@pack.template("put_appointment_off", apps=("calendar",))
-def put_appointment_off(w: WorldView) -> Draft:
+@pack.template("event_was_moved", apps=("calendar",))
+def event_was_moved(w: WorldView) -> Draft:
     """Move an event; its length stays."""
     event = event_titled(w, w.rng.choice(("Dentist", "Car inspection", "Parents' evening")))
     day = w.cast.day(w.rng.choice((9, 11, 12, 17, 18, 19)))
     start = f"{w.rng.randrange(11, 16)}:{w.rng.choice(('05', '25', '55'))}"
     end = later(start, length_min(event))
     return Draft(
-        goal=f"{event.title} was put off to {spoken(day)}, {start}. It takes as long as it was "
+        goal=f"{event.title} was moved to {spoken(day)}, {start}. It takes as long as it was "
         "to take before. Correct my calendar.",
         params={"event": event.id, "day": day, "start": start},
         checks=(

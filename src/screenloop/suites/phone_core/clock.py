@@ -172,8 +172,8 @@ def first_alarm_of_day(w: WorldView) -> Draft:
 def time_the_eggs(w: WorldView) -> Draft:
     """Start a timer with a label."""
     label = w.rng.choice(("Eggs", "Tea", "Face mask", "Plank", "Steak"))
-    minutes, seconds = w.rng.choice((2, 3, 6, 7, 11, 12)), w.rng.choice((0, 5, 10, 15))
-    words = f"{minutes} minutes" + (f" and {seconds} seconds" if seconds else "")
+    minutes, seconds = w.rng.choice((2, 3, 6, 7, 11, 12)), w.rng.choice((5, 10, 15, 20))
+    words = f"{minutes} minutes and {seconds} seconds"
     return Draft(
         goal=f'Give me a signal in {words}, marked "{label}". Start now.',
         params={"label": label, "minutes": minutes, "seconds": seconds},

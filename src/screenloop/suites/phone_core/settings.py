@@ -50,9 +50,9 @@ def _chosen(says: str, **values: Expected) -> tuple[Check, ...]:
 @pack.template("easier_to_read", apps=("settings",))
 def easier_to_read(w: WorldView) -> Draft:
     """Larger text on a dark ground, that stays lit for longer."""
-    percent, words = w.rng.choice(
-        ((115, "one size larger than normal"), (130, "as large as it gets"))
-    )
+    percent, words = w.rng.choice((
+        (115, "one size larger than normal"), (130, "as large as it gets"),
+    ))  # fmt: skip
     seconds, length = w.rng.choice((
         (120, "two minutes"), (300, "five minutes"), (600, "ten minutes"),
     ))  # fmt: skip

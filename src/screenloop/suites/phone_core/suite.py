@@ -27,6 +27,13 @@ PACKS = (
     "between_money",
     "between_shopping",
     "between_media",
+    "calendar",
+    "calendar_days",
+    "clock",
+    "settings",
+    "settings_connect",
+    "between_times",
+    "between_devices",
 )
 """Files of this folder that hold templates."""
 

@@ -1,0 +1,26 @@
+"""Recipes by name: training runs that can be repeated."""
+
+from __future__ import annotations
+
+from screenloop.errors import ConfigError
+from screenloop.registry import find
+from screenloop.train.recipe import Recipe
+
+RECIPES: dict[str, str] = {
+    "tiny_text": "screenloop.train.recipes.tiny_text:recipe",
+}
+"""Name to a `Recipe`, or to a function that makes one; a dotted path works as a name as well."""
+
+
+def find_recipe(name: str) -> Recipe:
+    """Return a recipe by name or dotted path.
+
+    Raises:
+        ConfigError: there is none, or the path leads to something else.
+    """
+    found = find("recipe", name, RECIPES)
+    if callable(found):
+        found = found()
+    if not isinstance(found, Recipe):
+        raise ConfigError(f"{name!r} is no recipe: it must be or make a train.recipe.Recipe")
+    return found

@@ -1,0 +1,258 @@
+"""From a recipe's name to a trained policy: what `screenloop train` does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from copy import deepcopy
+from pathlib import Path
+
+import msgspec
+import torch
+
+from screenloop.agent.dialects import DIALECTS
+from screenloop.agent.dialects.base import Dialect
+from screenloop.agent.harness import renderer
+from screenloop.config import stable_hash
+from screenloop.engine.decoder import Limits
+from screenloop.engine.local import LocalEngine
+from screenloop.engine.weights import save_weights, weights_of
+from screenloop.errors import ConfigError
+from screenloop.manager.direct import DirectManager
+from screenloop.models.oracle import OracleModel
+from screenloop.registry import find
+from screenloop.rollout.plans import golden_plan
+from screenloop.rollout.prepare import prepare_for
+from screenloop.rollout.setting import Setting
+from screenloop.store.blobs import FolderBlobs
+from screenloop.train.checkpoint import NAME as CHECKPOINT
+from screenloop.train.checkpoint import read_checkpoint
+from screenloop.train.learner import Learner
+from screenloop.train.metrics import MetricsFile
+from screenloop.train.recipe import Recipe, TaskSets, require_trainable
+from screenloop.train.recipes import find_recipe
+from screenloop.train.rollouts import Played, Rollouts, one_each
+from screenloop.train.streams import stream
+from screenloop.train.trainer import Clocks, Trainer, Watch
+from screenloop.types import Struct
+
+RESULT = "result.json"
+
+
+class TrainResult(Struct, frozen=True, kw_only=True, omit_defaults=False):
+    """What a training run came to; successes are greedy, on tasks that were never trained on."""
+
+    recipe: str
+    seed: int
+    success_before: float
+    """On the test tasks: known apps, other worlds."""
+    success_after_sft: float
+    success_after_rl: float
+    heldout_after_rl: float | None
+    """On tasks of apps that were never trained on."""
+    updates: int
+    episodes: int
+    cpu_s: float
+    """CPU seconds of the process, all threads, from its start; summed over resumed processes."""
+    wall_s: float
+    parity_max: float
+    groups_with_spread: int
+    run_dir: str
+
+
+class SplitGain(Struct, frozen=True, kw_only=True, omit_defaults=False):
+    """The same success before, after the warm-up and after reinforcement learning."""
+
+    before: float | None
+    after_sft: float | None
+    after_rl: float | None
+
+
+class RunCard(Struct, frozen=True, kw_only=True, omit_defaults=False):
+    """What is written to `result.json`."""
+
+    result: TrainResult
+    known_apps: SplitGain
+    unseen_apps: SplitGain
+    warm_up_steps: int
+    fingerprint: str
+
+
+def run_folder(name: str, seed: int, out: str, now_s: float) -> Path:
+    """Return the folder asked for, or a fresh name under `runs/`."""
+    if out:
+        return Path(out)
+    return Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now_s))}-{name}-{seed}"
+
+
+async def train_recipe(
+    name: str,
+    seed: int = 0,
+    out: str = "",
+    *,
+    resume: bool = False,
+    watch: Watch = lambda line: None,
+) -> TrainResult:
+    """Train a policy by a recipe; metrics, episodes, checkpoint and result are in its folder.
+
+    Raises:
+        ConfigError: a name, a setting or the folder is wrong; nothing ran.
+        TrainingStopped: an update was refused; the folder holds the evidence and a checkpoint of
+            the last good weights.
+    """
+    return await train(
+        find_recipe(name), seed, run_folder(name, seed, out, time.time()), resume=resume, watch=watch
+    )
+
+
+async def train(
+    recipe: Recipe,
+    seed: int,
+    folder: Path,
+    *,
+    resume: bool = False,
+    watch: Watch = lambda line: None,
+    clocks: Clocks | None = None,
+) -> TrainResult:
+    """Train by a recipe at hand; see `train_recipe`."""
+    clocks = clocks or Clocks(wall=time.monotonic, cpu=time.process_time)
+    dialect: Dialect = find("dialect", recipe.dialect, DIALECTS)()
+    tasks = recipe.tasks()
+    require_trainable(recipe.settings, tasks)
+    fingerprint = fingerprint_of(recipe, tasks, seed)
+    _require_folder(folder, resume)
+    checkpoint = read_checkpoint(folder, fingerprint) if resume else None
+    # One thread: with more, sums are taken in another order each time.
+    torch.set_num_threads(1)
+    policy = recipe.policy(tasks, seed)
+    learner = Learner(policy, recipe.settings.learning, recipe.settings.optimiser)
+    folder.mkdir(parents=True, exist_ok=True)
+    blobs = FolderBlobs(folder / "blobs")
+    opener = recipe.open_environments(blobs)
+    manager = DirectManager(opener.open)
+    setting = Setting(manager=manager, want=recipe.want)
+    engine = LocalEngine(
+        deepcopy(policy), blobs, seed=seed, limits=Limits(rows=512), threaded=False
+    )
+    metrics = MetricsFile(folder, until_update=checkpoint.counters.update if checkpoint else None)
+    rollouts = Rollouts(
+        setting, blobs, dialect=dialect, window=recipe.window, run_id=folder.name,
+        max_tokens=recipe.settings.rollout.max_tokens,
+    )  # fmt: skip
+    trainer = Trainer(
+        recipe, tasks, seed=seed, folder=folder, learner=learner, engine=engine,
+        rollouts=rollouts, blobs=blobs, metrics=metrics, fingerprint=fingerprint, clocks=clocks,
+        watch=watch,
+    )  # fmt: skip
+    try:
+        if checkpoint is not None:
+            trainer.resume(checkpoint)
+        else:
+            spec = await manager.spec(tasks.train[0].env)
+            oracle = OracleModel(renderer(dialect, spec, "gui_only", dialect.image))
+            shown = Rollouts(
+                Setting(
+                    manager=manager, want=recipe.want, prepare=prepare_for(oracle, golden_plan)
+                ),
+                blobs, dialect=dialect, window=recipe.window, run_id=folder.name,
+                max_tokens=recipe.settings.rollout.max_tokens,
+            )  # fmt: skip
+            await trainer.begin(lambda: demonstrations(shown, oracle, recipe, tasks, seed))
+        await trainer.learn()
+        test, unseen = await trainer.finish()
+    finally:
+        metrics.close()
+        await engine.close()
+        await manager.close()
+        await opener.close()
+    return _result(trainer, recipe, seed, folder, fingerprint, test, unseen)
+
+
+async def demonstrations(
+    rollouts: Rollouts, oracle: OracleModel, recipe: Recipe, tasks: TaskSets, seed: int
+) -> Sequence[Played]:
+    """Let the oracle solve training tasks through the very harness of the policy.
+
+    Raises:
+        ConfigError: it does not solve one of them.
+    """
+    count = min(recipe.settings.warm_up.demonstrations, len(tasks.train))
+    chosen = stream(seed, "demonstrations").sample(tasks.train, count)
+    played = await rollouts.play(one_each("demo", chosen), oracle, temperature=0.0)
+    for one in played:
+        if not one.success:
+            verdict = one.episode.verdict
+            raise ConfigError(
+                f"the oracle does not solve {one.planned.task.key}: "
+                f"{verdict.unscored if verdict else 'no verdict'}"
+            )
+    return played
+
+
+def fingerprint_of(recipe: Recipe, tasks: TaskSets, seed: int) -> str:
+    """Return what must be the same for a run to be resumed."""
+
+    class _Whole(Struct, frozen=True, kw_only=True):
+        recipe: str
+        seed: int
+        dialect: str
+        settings: str
+        tasks: tuple[str, ...]
+
+    keys = [task.key for some in (tasks.train, tasks.validation, tasks.test, tasks.unseen)
+            for task in some]  # fmt: skip
+    return stable_hash(
+        _Whole(
+            recipe=recipe.name, seed=seed, dialect=recipe.dialect,
+            settings=msgspec.json.encode(recipe.settings).decode(), tasks=tuple(keys),
+        )
+    )  # fmt: skip
+
+
+def _require_folder(folder: Path, resume: bool) -> None:
+    if not resume and (folder / CHECKPOINT).exists():
+        raise ConfigError(
+            f"{folder} holds a training run already; go on with --resume, or give another --out"
+        )
+
+
+def _result(
+    trainer: Trainer,
+    recipe: Recipe,
+    seed: int,
+    folder: Path,
+    fingerprint: str,
+    test: float,
+    unseen: float | None,
+) -> TrainResult:
+    counters = trainer.counters
+    wall_s, cpu_s = trainer.spent()
+    result = TrainResult(
+        recipe=recipe.name,
+        seed=seed,
+        success_before=counters.success_before,
+        success_after_sft=counters.success_after_sft,
+        success_after_rl=test,
+        heldout_after_rl=unseen,
+        updates=counters.update,
+        episodes=counters.episodes,
+        cpu_s=cpu_s,
+        wall_s=wall_s,
+        parity_max=counters.parity_max,
+        groups_with_spread=counters.groups_with_spread,
+        run_dir=str(folder),
+    )
+    card = RunCard(
+        result=result,
+        known_apps=SplitGain(
+            before=counters.success_before, after_sft=counters.success_after_sft, after_rl=test
+        ),
+        unseen_apps=SplitGain(
+            before=counters.unseen_before, after_sft=counters.unseen_after_sft, after_rl=unseen
+        ),
+        warm_up_steps=counters.warm_up_steps,
+        fingerprint=fingerprint,
+    )
+    save_weights(weights_of(trainer.learner.policy.model), folder / "policy.safetensors")
+    (folder / RESULT).write_bytes(msgspec.json.encode(card))
+    return result
