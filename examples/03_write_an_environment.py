@@ -28,8 +28,8 @@ class Lamp:
 
     async def observe(self, want: Sequence[Want] = (), *, deadline_s: float) -> Observation:
         Image.new("L", self.spec.size_px, self.level).save(picture := io.BytesIO(), "PNG")
-        self.frame, size_px = self.blobs.put(picture.getvalue(), "png"), self.spec.size_px
-        return Observation(frame=self.frame, size_px=size_px, state_hash=str(self.level))
+        self.frame = self.blobs.put(picture.getvalue(), "png")
+        return Observation(frame=self.frame, size_px=(64, 64), state_hash=str(self.level))
 
     async def step(self, action: Action, *, action_id: str, deadline_s: float) -> StepResult:
         if not isinstance(action, Tap):
@@ -37,7 +37,8 @@ class Lamp:
         if action.frame not in (None, self.frame):
             raise StaleFrame("the lamp has another brightness by now; observe again")
         self.level = round(action.at[0] * 255)
-        return StepResult(effect=Effect(ok=True), observation=await self.observe(deadline_s=deadline_s))
+        seen = await self.observe(deadline_s=deadline_s)
+        return StepResult(effect=Effect(ok=True), observation=seen)
 
     async def evidence(self, *, deadline_s: float) -> Evidence:
         return Evidence(before={"lamp": {"level": 0}}, after={"lamp": {"level": self.level}})
@@ -53,8 +54,8 @@ async def open_instance() -> Lamp:
 
 
 BLOBS = MemoryBlobs()
-START = Start(task=find_suite("fake").task("zero_counter", seed=0))  # the lamp reads nothing of it
+START = Start(task=find_suite("fake").task("zero_counter", seed=0))  # a lamp reads nothing of it
 if __name__ == "__main__":
     report = asyncio.run(check_environment(open_instance, [START], blobs=BLOBS))
-    print(*(f"{f.rule}: {f.passed}" for f in report.findings), sep="\n")
+    print(*(f"{finding.rule}: {finding.passed}" for finding in report.findings), sep="\n")
     report.raise_for_failures()

@@ -198,6 +198,7 @@ def test_an_unknown_name_is_told_the_valid_ones(
         ("eval --suite fake --model oracle --temperature nan", "--temperature must be"),
         ("eval --suite fake --model oracle --out /dev/null", "/dev/null cannot hold a run"),
         ("eval --suite fake --model oracle --out /dev/null/x", "/dev/null/x cannot hold a run"),
+        ("eval --suite fake --model oracle --out bad\udcff", "is not UTF-8"),
         ("eval --suite fake --model oracle --price free", "price"),
         ("eval --suite fake --model oracle --prompt no-file", "no-file"),
         ("eval --suite fake --model scripted:no-file", "no-file"),

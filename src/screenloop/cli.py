@@ -436,8 +436,11 @@ def main(words: Sequence[str] | None = None) -> None:
     Args:
         words: what was typed after `screenloop`; `None` takes it from the process.
     """
+    words = sys.argv[1:] if words is None else words
     try:
-        app(sys.argv[1:] if words is None else words, exit_on_error=False, print_error=False)
+        for word in words:
+            _require_text(word)
+        app(words, exit_on_error=False, print_error=False)
     except CycloptsError as error:
         _fail(usage_sentence(error), 2)
     except ConfigError as error:
@@ -449,6 +452,14 @@ def main(words: Sequence[str] | None = None) -> None:
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _require_text(word: str) -> None:
+    """Refuse bytes that are no text: what is written down about a run could not name them."""
+    try:
+        word.encode()
+    except UnicodeEncodeError as error:
+        raise ConfigError(f"{word!r} is not UTF-8; rename the file or folder.") from error
 
 
 def usage_sentence(error: CycloptsError) -> str:

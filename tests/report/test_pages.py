@@ -83,6 +83,15 @@ def test_a_missing_blob_is_said_and_never_invented(new_run: Maker) -> None:
     assert all(step.frame.missing and step.frame.uri is None for step in view.steps)
 
 
+def test_a_damaged_picture_is_left_out_of_the_report(new_run: Maker) -> None:
+    run = new_run()
+    run.episode(0, solved=False)
+    assert "data:image/jpeg" in write_report(run.folder.root).read_text()
+    for path in run.folder.blobs.root.rglob("*.jpg"):
+        path.write_bytes(path.read_bytes()[:300])
+    assert "data:image/jpeg" not in write_report(run.folder.root).read_text()
+
+
 def test_an_unscored_episode_says_who_is_to_blame(new_run: Maker) -> None:
     page = write_replay(new_run().episode(0, unscored=HOST_LOST)).read_text()
     assert "Blame: infrastructure, while: model" in page

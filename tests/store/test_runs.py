@@ -124,6 +124,24 @@ def test_attempts_are_ordered_by_number_not_by_name(tmp_path: Path) -> None:
     assert folder.attempts(home) == [1, 2, 10]
 
 
+def test_folders_that_are_no_attempts_are_left_alone(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    home = write_attempt(folder, 0)
+    for name in ("attempt-\u00b2", "attempt-", "attempt-1x"):
+        (home / name).mkdir()
+    (tmp_path / "episodes" / "\u00b2-x").mkdir()
+    assert [row.attempts for row in folder.rows()] == [1]
+
+
+@pytest.mark.parametrize("line", [b"{", b"\xff", b'{"kind": "start", "task": ' + b"[" * 100_000])
+def test_a_damaged_line_says_where_it_is_and_how_to_go_on(tmp_path: Path, line: bytes) -> None:
+    folder = RunFolder(tmp_path)
+    path = folder.attempt_path(write_attempt(folder, 0), 0)
+    path.write_bytes(line + b"\n" + path.read_bytes())
+    with pytest.raises(InfraFault, match=r"episode\.jsonl:1 .* Remove .*attempt-0"):
+        folder.rows()
+
+
 def test_an_attempt_whose_file_was_never_begun_is_no_result(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     home = folder.episode_folder(0, TASK.key, 0)

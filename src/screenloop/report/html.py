@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from screenloop.config import plain
 from screenloop.errors import InfraFault
@@ -222,7 +222,8 @@ def _last_picture(episode: Episode, blobs: BlobStore) -> str:
     try:
         with Image.open(io.BytesIO(blobs.get(frame))) as image:
             small = image.convert("RGB")
-    except (InfraFault, UnidentifiedImageError):
+    except (InfraFault, OSError, SyntaxError, ValueError):
+        # The last three are what the image library raises for a damaged file.
         return ""
     small.thumbnail(_THUMB_PX)
     out = io.BytesIO()

@@ -169,8 +169,11 @@ def read_records(path: Path) -> Iterator[Record]:
     for number, line in enumerate(lines[:-1], start=1):
         try:
             yield _DECODER.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise InfraFault(f"{path}:{number} is no episode record: {error}") from error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise InfraFault(
+                f"{path}:{number} is no episode record: {error}. Remove {path.parent}, and the "
+                "run plays this attempt again."
+            ) from error
 
 
 class Episode(Struct, frozen=True, kw_only=True):

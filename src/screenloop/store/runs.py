@@ -188,7 +188,7 @@ class RunFolder:
     def attempts(self, folder: Path) -> list[int]:
         """Return the numbers of the attempts that were started, smallest first."""
         found = (p.name.removeprefix("attempt-") for p in folder.glob("attempt-*"))
-        return sorted(int(number) for number in found if number.isdigit())
+        return sorted(int(number) for number in found if number.isdecimal())
 
     def relative(self, path: Path) -> str:
         """Return a path from the Run's folder, with forward slashes."""
@@ -260,7 +260,7 @@ class RunFolder:
         found = []
         for folder in sorted((self.root / "episodes").glob("*-*")):
             index = folder.name.partition("-")[0]
-            row = self.latest_row(int(index), folder) if index.isdigit() else None
+            row = self.latest_row(int(index), folder) if index.isdecimal() else None
             if row is not None:
                 found.append(row)
         return tuple(sorted(found, key=lambda row: row.index))
