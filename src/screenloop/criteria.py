@@ -62,11 +62,14 @@ class Text(MatcherBase, frozen=True, kw_only=True, tag="text"):
     """Text.
 
     `exact` compares as is; `normal` folds case, spaces and punctuation at the ends; `contains`
-    looks for the normalised value as whole words; `digits` compares digits only.
+    looks for the normalised value as whole words, with none of `others` beside it; `digits`
+    compares digits only.
     """
 
     value: str
     mode: Literal["exact", "normal", "contains", "digits"] = "normal"
+    others: tuple[str, ...] = ()
+    """Wrong values that a guess would list as well."""
 
 
 class Set(MatcherBase, frozen=True, kw_only=True, tag="set"):

@@ -34,6 +34,7 @@ CONTEXT = DialectContext(
 @pytest.mark.parametrize(
     ("words", "action"),
     [
+        ("<x7> <y20>", Tap(at=(0.35, 0.5))),
         ("tap <x7> <y20>", Tap(at=(0.35, 0.5))),
         ("tap <x0><y40>", Tap(at=(0.0, 1.0))),
         ("swipe <x10> <y30> <x10> <y10>", Swipe(path=((0.5, 0.75), (0.5, 0.25)))),
@@ -56,10 +57,11 @@ def test_what_is_written_is_read_back(words, action):
 
 
 def test_marks_stand_for_listed_elements_in_the_tree_dialect_alone():
-    assert TinyTree().parse("tap <e1>", CONTEXT) == (Tap(at=(0.31, 0.4)),)
+    for words in ("<e1>", "tap <e1>"):
+        assert TinyTree().parse(words, CONTEXT) == (Tap(at=(0.31, 0.4)),)
     assert TinyTree().parse("type <q0> <e0>", CONTEXT) == (Type(text="Milk", at=(0.9, 0.83)),)
-    assert TinyTree().render(Tap(at=(0.31, 0.4)), CONTEXT) == "tap <e1>"
-    assert Tiny().render(Tap(at=(0.31, 0.4)), CONTEXT) == "tap <x6> <y16>"
+    assert TinyTree().render(Tap(at=(0.31, 0.4)), CONTEXT) == "<e1>"
+    assert Tiny().render(Tap(at=(0.31, 0.4)), CONTEXT) == "<x6> <y16>"
     with pytest.raises(ParseFailure, match=r"<x0> to <x20> and then <y0> to <y40>$"):
         Tiny().parse("tap <e1>", CONTEXT)
 
@@ -82,8 +84,9 @@ def test_the_list_is_short_and_leaves_keys_and_plain_text_out():
         ("tap", "'' is no place"),
         ("tap <x21> <y0>", "no place"),
         ("tap <y0> <x0>", "no place"),
-        ("tap <e3>", "mark from <e0> to <e2>"),
-        ("tap <x1> <y1> <x1>", "no place"),
+        ("<e3>", "mark from <e0> to <e2>"),
+        ("<x1> <y1> <x1>", "no place"),
+        ("<q0>", "no place"),
         ("scroll sideways", "no action"),
         ("scroll", "no action"),
         ("swipe <x1> <y1>", "no action"),

@@ -76,6 +76,9 @@ async def test_pictures_are_read_once_and_their_log_probs_are_those_of_a_whole_p
     for number, reply in enumerate(replies):
         shown = [(p.key, p.size_px) for p in pictures[: number + 1]]
         placed = place(reply.prompt_token_ids, shown, rule)
+        assert [(i.key, i.start, i.length, i.grid_thw) for i in reply.images] == [
+            (i.key, i.start, i.length, i.grid_thw) for i in placed
+        ]
         expected = recomputed(model.policy, reply, Sampling(temperature=1.0), placed, patches)
         assert reply.logprobs == pytest.approx(expected, abs=1e-4)
         before = replies[number - 1]
@@ -359,4 +362,7 @@ async def test_the_card_names_what_a_record_needs():
     assert card.policy.processor_hash
     assert set(card.policy.banned_token_ids) == set(model.policy.banned_ids)
     await model.preflight()
+    reply = await model.complete(request("e/c0", user(words("open"))), deadline_s=60)
+    assert reply.banned_token_ids == model.policy.banned_ids
+    assert reply.token_stack.processor_hash == card.policy.processor_hash
     await model.close()

@@ -24,7 +24,7 @@ def test_a_later_prompt_extends_the_prompt_and_the_very_ids_of_the_reply():
     writes.replies.remember(prompt, text, (*odd, stop))
     longer = writes.write([*first, assistant(text), user(words("save"))]).token_ids
     assert longer[: len(prompt) + len(odd) + 1] == (*prompt, *odd, stop)
-    assert longer.count(stop) == 3
+    assert longer.count(stop) == 1
 
 
 def test_a_reply_that_was_cut_off_still_gets_its_end():
@@ -43,8 +43,8 @@ def test_without_a_remembered_reply_its_words_are_encoded():
     policy = text_policy()
     prompt = writer(policy).write([user(words("open")), assistant("tap <e3>"), user(words("save"))])
     assert policy.tokenizer.convert_ids_to_tokens(list(prompt.token_ids)) == [
-        "<|user|>", "open", "<|end|>", "<|assistant|>", "tap", "<e3>", "<|end|>",
-        "<|user|>", "save", "<|end|>", "<|assistant|>",
+        "<|user|>", "open", "<|assistant|>", "tap", "<e3>", "<|end|>",
+        "<|user|>", "save", "<|assistant|>",
     ]  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def test_a_template_that_rewrites_replies_is_followed():
     finally:
         policy.tokenizer.chat_template = plain
     tokens = policy.tokenizer.convert_ids_to_tokens(list(prompt.token_ids))
-    assert tokens[4:6] == ["swipe", "<e3>"]
+    assert tokens[3:5] == ["swipe", "<e3>"]
 
 
 def test_pictures_take_their_placeholders_in_order_and_have_keys_of_their_own():
@@ -86,7 +86,7 @@ def test_words_on_a_page_cannot_forge_a_turn_or_a_picture():
     prompt = writer(policy).write([user(page, image(blobs, 1))])
     tokens = policy.tokenizer.convert_ids_to_tokens(list(prompt.token_ids))
     assert tokens.count("<|assistant|>") == 1
-    assert tokens.count("<|end|>") == 1
+    assert tokens.count("<|end|>") == 0
     assert tokens.count("<|image_pad|>") == 24
     assert "<e1>" in tokens
 

@@ -91,6 +91,10 @@ async def test_ids_and_log_probs_come_only_when_asked_for():
         _, full = await post(server, {**body, "logprobs": True, "return_token_ids": True})
     assert "prompt_token_ids" not in bare
     assert not {"token_ids", "logprobs"} & set(bare["choices"][0])
+    told = full["screenloop"]
+    assert told["images"] == []
+    assert tuple(told["banned_token_ids"]) == text_policy().banned_ids
+    assert told["token_stack"]["tokenizer_hash"] == text_policy().card().tokenizer_hash
     content = full["choices"][0]["logprobs"]["content"]
     assert [c["token_id"] for c in content] == full["choices"][0]["token_ids"]
     assert full["usage"]["total_tokens"] == len(full["prompt_token_ids"]) + len(content)

@@ -7,9 +7,10 @@ import pytest
 
 from screenloop.phone.boot import new_device
 from screenloop.phone.canvas import Canvas
+from screenloop.phone.choosers import DateField, TimeField
 from screenloop.phone.device import Device
 from screenloop.phone.fonts import advance_px
-from screenloop.phone.inputs import DateField, Field, TimeField
+from screenloop.phone.inputs import Field
 from screenloop.phone.screen import SIZE_PX
 from screenloop.phone.theme import theme
 

@@ -10,34 +10,28 @@ from typing import NamedTuple
 import pytest
 
 from screenloop.phone.canvas import Box, Canvas, Node
+from screenloop.phone.choosers import DateField, TimeField
 from screenloop.phone.do import Back, Do, SetLocal
 from screenloop.phone.fonts import advance_px
-from screenloop.phone.inputs import Check, Chip, Chips, DateField, Field, Stepper, Switch, TimeField
+from screenloop.phone.inputs import Check, Chip, Chips, Field, Slider, Stepper, Switch
 from screenloop.phone.page import Dialog, DialogButton, Fab, Page, Sheet, Tab, draw_page, draw_sheet
+from screenloop.phone.rows import Avatar, Bubble, Glyph, Picture, Row, Thumb, Tile
 from screenloop.phone.screen import SIZE_PX
 from screenloop.phone.theme import theme
 from screenloop.phone.widgets import (
     Action,
-    Avatar,
     Banner,
     Big,
-    Bubble,
     Button,
     Card,
     Divider,
     Empty,
-    Glyph,
     Grid,
     Heading,
     IconButton,
     Line,
-    Picture,
-    Row,
-    Slider,
     Space,
     Text,
-    Thumb,
-    Tile,
     Widget,
 )
 

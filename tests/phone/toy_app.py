@@ -15,11 +15,13 @@ from screenloop.phone.device import Device
 from screenloop.phone.do import Back, Both, Copy
 from screenloop.phone.doc import AppDoc, PageDoc
 from screenloop.phone.flows import enter, press, tap, wait
+from screenloop.phone.inputs import Slider
 from screenloop.phone.page import Dialog, DialogButton, Fab, Page, Tab
+from screenloop.phone.rows import Picture, Row
 from screenloop.phone.state import AppState, Catalog, Record, Refers, Table
 from screenloop.phone.system import OS_ID, SystemState
 from screenloop.phone.ui import Ui
-from screenloop.phone.widgets import Button, Picture, Row, Slider, Text
+from screenloop.phone.widgets import Button, Text
 
 ItemId = Annotated[str, Refers("toy.items")]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]

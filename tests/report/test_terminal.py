@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
 from rich.console import Console
 from written_runs import HOST_LOST
 
@@ -42,6 +43,14 @@ def test_a_run_fits_80_columns_and_says_what_to_do_next(new_run: Maker) -> None:
     assert last[0].split() == ["result", "runs/first"]
     assert "screenloop report runs/first" in last[1]
     assert "screenloop show runs/first/episodes/" in last[2]
+
+
+def test_episodes_that_needed_a_retry_are_counted(new_run: Maker) -> None:
+    result = a_full_run(new_run).folder.result()
+    assert "needed a retry" not in printed(run_table(result, "runs/first"))
+    rows = tuple(replace(row, attempts=row.index + 1) for row in result.rows[:3])
+    retried = printed(run_table(replace(result, rows=rows), "runs/first"))
+    assert " ".join(retried.split()).count("needed a retry 2") == 1
 
 
 def test_square_brackets_in_names_are_shown_and_never_read_as_markup(new_run: Maker) -> None:

@@ -171,6 +171,9 @@ class RunMaker:
                     steps=steps,
                     usage=Usage(prompt=1000 * steps, cached=800 * steps, completion=60 * steps),
                     seconds=1.5 * steps,
+                    final=Observation(
+                        frame=self.folder.blobs.put(picture((steps - 1) // 2), "jpg"), size_px=SIZE
+                    ),
                 )
             )
         writer.close()

@@ -168,6 +168,14 @@ def test_bare_scalars_match_stored_values_exactly():
     yes_and_no(None, [None], [0, "", False], matches)
 
 
+def test_a_text_that_lists_the_wrong_values_as_well_is_a_guess():
+    yes_and_no(
+        Text(value="Birch Parka", mode="contains", others=("Fern Jacket", "Birch", "Parka XL")),
+        ["The Birch Parka costs least.", "birch parka"],
+        ["Birch Parka or Fern Jacket", "fern jacket, birch parka", "Parka XL and Birch Parka"],
+    )
+
+
 def test_an_explanation_says_what_was_expected_and_found():
     assert explain(Number(value=3), 4) == "expected '3', not 4"
     assert "states 2 values" in explain_answer(Money(cents=1), "$1 or $2")
@@ -179,6 +187,7 @@ def test_an_explanation_says_what_was_expected_and_found():
     [Number(), Number(value=float("inf")), Number(value=1, tol=-1), Date(value="3 March"),
      Date(value="2026-02-30"), Time(value="7:30"), Time(value="24:00"),
      Text(value="...", mode="contains"), Text(value="abc", mode="digits"),
+     Text(value="a", mode="contains", others=("b", "-")), Text(value="a", others=("b",)),
      Duration(seconds=float("nan"))],
 )  # fmt: skip
 def test_expectations_that_nothing_or_everything_matches_are_refused(expected):

@@ -97,7 +97,7 @@ async def run(live: int = 1000) -> PhoneBench:
         await _walk(_phone(LARGE_PX), task, plan, _Watch(), _Watch(), frames=large)
     bare = await _bare_resets(tasks)
     before = await _settled()
-    phones = [await _live_phone(number, tasks, plans) for number in range(live)]
+    phones = [await _live_phone(number, tasks) for number in range(live)]
     after = await _settled()
     return PhoneBench(
         reset_ms_p50=median(bare.wall_ms),
@@ -147,9 +147,7 @@ async def _bare_resets(tasks: tuple[Task, ...]) -> _Watch:
     return watch
 
 
-async def _live_phone(
-    number: int, tasks: tuple[Task, ...], plans: dict[str, tuple[Action, ...]]
-) -> PhoneEnvironment:
+async def _live_phone(number: int, tasks: tuple[Task, ...]) -> PhoneEnvironment:
     """Return a phone that is well into a task of its own world."""
     task = tasks[number % len(tasks)]
     seed = number % SEEDS

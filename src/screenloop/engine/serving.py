@@ -2,7 +2,8 @@
 
 `POST /v1/chat/completions` takes the chat form with pictures as data URLs, and answers with what
 training needs on top: `prompt_token_ids`, `choices[].token_ids`, `token_id` in
-`logprobs.content[]`, `usage.prompt_tokens_details.cached_tokens` and `weights_version`. The header
+`logprobs.content[]`, `usage.prompt_tokens_details.cached_tokens`, `weights_version`, and under
+`screenloop` the places of pictures, the banned ids and the token stack. The header
 `Idempotency-Key` is the call id: with a seed it decides the draws, so a call sent twice gets the
 same answer. `X-Session-Id` names the Episode and window. `GET /v1/models` lists the one model with
 its card, `GET /stats` the counters.
@@ -232,6 +233,11 @@ def write_reply(
     if asked.return_token_ids:
         body["prompt_token_ids"] = reply.prompt_token_ids
         choice["token_ids"] = token_ids
+        body["screenloop"] = {
+            "images": reply.images,
+            "banned_token_ids": reply.banned_token_ids,
+            "token_stack": reply.token_stack,
+        }
     if asked.logprobs:
         choice["logprobs"] = {
             "content": [

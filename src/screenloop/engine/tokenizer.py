@@ -2,8 +2,9 @@
 
 Known words are one token each; any other printable ASCII word falls apart into letters, the rest
 is `<|unk|>`. Words are lower-cased. Coordinates are bins `<x0> ... <y0> ...`, listed elements have
-marks `<e0> ...`, quotes of the goal `<q0> ...`. The chat template has one token a role and only
-appends, so each prompt of a window extends the one before.
+marks `<e0> ...`, quotes of the goal `<q0> ...`. The chat template has one token a role, an end
+for replies alone, and only appends, so each prompt of a window extends the one before. The words
+that are asked for stand right before the reply, where a small network finds them most easily.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ CHAT_TEMPLATE = (
     "{%- if part.type == 'image' -%}<|vision_start|><|image_pad|><|vision_end|>"
     "{%- else -%}{{ part.text }}{%- endif -%}"
     "{%- endfor -%}{%- endif -%}"
-    "<|end|>"
+    "{%- if message.role == 'assistant' -%}<|end|>{%- endif -%}"
     "{%- endfor -%}"
     "{%- if add_generation_prompt -%}<|assistant|>{%- endif -%}"
 )

@@ -103,7 +103,8 @@ def positions(length: int, images: Sequence[PlacedImage], merge: int) -> Tensor:
     for image in images:
         parts.append((torch.arange(image.start - index) + at).expand(3, -1))
         at += image.start - index
-        frames, rows, columns = image.grid_thw[0], image.grid_thw[1] // merge, image.grid_thw[2] // merge
+        frames, patch_rows, patch_columns = image.grid_thw
+        rows, columns = patch_rows // merge, patch_columns // merge
         axes = (torch.arange(frames), torch.arange(rows), torch.arange(columns))
         parts.append(torch.stack(torch.meshgrid(*axes, indexing="ij")).reshape(3, -1) + at)
         at += max(rows, columns)
@@ -135,7 +136,9 @@ def place(
                 f"the prompt has {len(starts)} placeholder tokens, which do not fit its "
                 f"{len(pictures)} pictures: {key} needs {length} in a row"
             )
-        placed.append(PlacedImage(key=key, size_px=size_px, grid_thw=grid, start=run[0], length=length))
+        placed.append(
+            PlacedImage(key=key, size_px=size_px, grid_thw=grid, start=run[0], length=length)
+        )
         at += length
     if at != len(starts):
         raise ConfigError(

@@ -159,7 +159,9 @@ class PhoneEnvironment:
             )
             self._first = self._device.doc
             self._mode = start.mode
-        return await self.observe(self._want if want is None else want, deadline_s=deadline_s)
+        want = self._want if want is None else want
+        self._device.paints = "frame" in want
+        return await self.observe(want, deadline_s=deadline_s)
 
     async def observe(self, want: Sequence[Want] = ("frame",), *, deadline_s: float) -> Observation:
         """See the screen: painted, as a tree, as text."""

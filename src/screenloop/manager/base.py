@@ -23,7 +23,8 @@ class Manager(Protocol):
     """Grants Leases and carries out operations for their holders.
 
     Every operation shows the Lease (its fence with it); a replaced or late holder gets
-    `LeaseLost`. Use renews: each admitted operation moves the Lease's end `ttl_s` ahead. An action id makes a repeated `step` apply once and return the first result.
+    `LeaseLost`. Use renews: each admitted operation moves the Lease's end `ttl_s` ahead. An action
+    id makes a repeated `step` apply once and return the first result.
     """
 
     async def spec(self, env: EnvRef) -> EnvSpec:

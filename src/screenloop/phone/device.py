@@ -78,6 +78,9 @@ class Device:
         self.log: Log | None = None
         self.on_call: Callable[[Call, Channel, Outcome], None] | None = None
         """Told of each action that ran, e.g. to record a demonstration; forks tell it too."""
+        self.paints = False
+        """Whether every screen is drawn with its paint: for phones whose frames are wanted anyway,
+        so that each state is drawn once."""
         self._screen: tuple[Doc, Screen] | None = None
         self._action_id = ""
         self._channel: Channel = "gui"
@@ -98,6 +101,7 @@ class Device:
         twin = Device(self.apps, self.doc, quantum_ms=self.quantum_ms, strict=self.strict)
         twin.log = self.log
         twin.on_call = self.on_call
+        twin.paints = self.paints
         twin._screen = self._screen
         return twin
 
@@ -105,12 +109,12 @@ class Device:
     def screen(self) -> Screen:
         """What can be seen now, without paint; kept until the state changes."""
         if self._screen is None or self._screen[0] is not self.doc:
-            self._screen = (self.doc, build_screen(self.doc, self.apps, paint=False))
+            self._screen = (self.doc, build_screen(self.doc, self.apps, paint=self.paints))
         return self._screen[1]
 
     def painted(self) -> Screen:
         """What can be seen now, with the boxes to paint."""
-        return build_screen(self.doc, self.apps, paint=True)
+        return self.screen if self.paints else build_screen(self.doc, self.apps, paint=True)
 
     @property
     def system(self) -> SystemState:

@@ -150,7 +150,7 @@ def dispatch(doc: Doc, apps: Apps, call: Call, *, strict: bool = False) -> Outco
         doc: the state before.
         apps: the installed apps by id.
         call: which action, with which arguments.
-        strict: also hold the action's own `check` (tests, replay, proof).
+        strict: also hold the action's own `check` (tests, the replay of flows).
 
     Raises:
         EnvironmentFault: the declaration is broken (undeclared write, failed check).

@@ -20,7 +20,7 @@ from screenloop.phone.screen import SIZE_PX, Screen
 from screenloop.types import SizePx, Struct
 
 STYLE = (
-    ".s{position:relative;width:412px;height:915px;overflow:hidden;"
+    ".s{position:relative;width:412px;height:915px;"
     f"font-family:{FAMILY};text-rendering:geometricPrecision;"
     "background:#ffffff}"
     ".b{position:absolute;display:block}"
@@ -37,13 +37,17 @@ class Frame(Struct, frozen=True, kw_only=True):
 
     def image(self) -> Image.Image:
         """Return the frame as an RGB picture."""
-        return Image.frombuffer("RGBA", self.size_px, self.rgba, "raw", "RGBA", 0, 1).convert("RGB")
+        return self._opaque().convert("RGB")
+
+    def _opaque(self) -> Image.Image:
+        """Return the pixels as they lie, the alpha byte ignored; JPEG takes them without a copy."""
+        return Image.frombuffer("RGBX", self.size_px, self.rgba, "raw", "RGBX", 0, 1)
 
     def encode(self, codec: str = "jpeg", quality: int = 90) -> bytes:
         """Return the frame as a JPEG or PNG file."""
         out = BytesIO()
         if codec == "jpeg":
-            self.image().save(out, "JPEG", quality=quality)
+            self._opaque().save(out, "JPEG", quality=quality)
         else:
             self.image().save(out, "PNG", compress_level=1)
         return out.getvalue()
@@ -77,8 +81,8 @@ def font_css(url: Callable[[FontFile], str]) -> str:
 def paint(native: pytakumi.Renderer, screen: Screen, size_px: SizePx = SIZE_PX) -> Frame:
     """Paint a screen with pytakumi; it lets go of the interpreter while it works.
 
-    Common sizes are a pixel or two taller than the layout's proportions (1080x2400): the last
-    whole row is repeated there.
+    Common sizes are a pixel or two off the layout's proportions (1080x2400): the larger scale is
+    taken, so that every pixel is painted and a fraction of a layout pixel is cut.
     """
     images = {key: image_bytes(key) for key in screen.images}
     raw = native.render_html(
@@ -88,14 +92,9 @@ def paint(native: pytakumi.Renderer, screen: Screen, size_px: SizePx = SIZE_PX) 
         format="raw",
         stylesheets=[STYLE],
         images=images or None,
-        device_pixel_ratio=size_px[0] / SIZE_PX[0],
+        device_pixel_ratio=max(size_px[0] / SIZE_PX[0], size_px[1] / SIZE_PX[1]),
         use_presets=False,
     )
-    covered = SIZE_PX[1] * size_px[0] // SIZE_PX[0]
-    if covered < size_px[1]:
-        row = 4 * size_px[0]
-        last = raw[(covered - 1) * row : covered * row]
-        raw = raw[: covered * row] + last * (size_px[1] - covered)
     return Frame(rgba=raw, size_px=size_px)
 
 

@@ -10,22 +10,13 @@ from screenloop.phone.app import App
 from screenloop.phone.canvas import Box, Canvas, Node
 from screenloop.phone.ctx import Ctx
 from screenloop.phone.do import Back, Both, Do, Go, OpenApp, Overlay, SetLocal
+from screenloop.phone.inputs import Slider
 from screenloop.phone.page import Page, Sheet
+from screenloop.phone.rows import Glyph, Picture, Row
 from screenloop.phone.system import Notification, Permission, SystemState
 from screenloop.phone.theme import NAV_PX, STATUS_PX
 from screenloop.phone.ui import Ui
-from screenloop.phone.widgets import (
-    Action,
-    Empty,
-    Glyph,
-    Grid,
-    Heading,
-    Picture,
-    Row,
-    Slider,
-    Text,
-    Widget,
-)
+from screenloop.phone.widgets import Action, Empty, Grid, Heading, Text, Widget
 from screenloop.types import Struct
 
 app = App("os", SystemState, title=("System", "系统"), icon="settings", tint="#2f5fd0")

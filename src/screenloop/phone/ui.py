@@ -8,20 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from screenloop.phone.canvas import Words
 from screenloop.phone.cast import Cast
+from screenloop.phone.choosers import DateField, TimeField
 from screenloop.phone.do import Do, SetLocal
 from screenloop.phone.doc import Doc, PageDoc
-from screenloop.phone.inputs import (
-    MONTHS,
-    WEEKDAYS,
-    Chip,
-    Chips,
-    DateField,
-    Field,
-    FieldKind,
-    Stepper,
-    Switch,
-    TimeField,
-)
+from screenloop.phone.inputs import MONTHS, WEEKDAYS, Chip, Chips, Field, FieldKind, Stepper, Switch
 from screenloop.phone.page import CANCEL, Dialog
 from screenloop.phone.state import AppState
 from screenloop.phone.system import SystemState

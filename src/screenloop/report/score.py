@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from screenloop.models.usage import sum_usage
 from screenloop.report.intervals import Interval, pass_at_k, wilson
 from screenloop.store.runs import EpisodeRow, RunResult
 from screenloop.types import EndReason, Struct
@@ -216,20 +217,16 @@ def eval_json(result: RunResult, run_dir: str) -> dict[str, Any]:
 
 def _tokens(rows: Sequence[EpisodeRow]) -> Tokens:
     usages = [row.usage for row in rows]
+    total = sum_usage(usages)
     both = [(u.cached, u.prompt) for u in usages if u.cached is not None and u.prompt]
     read = sum(prompt for _, prompt in both)
     return Tokens(
-        prompt=_sum(u.prompt for u in usages),
-        cached=_sum(u.cached for u in usages),
-        completion=_sum(u.completion for u in usages),
-        cost_usd=_sum(u.cost_usd for u in usages),
+        prompt=total.prompt,
+        cached=total.cached,
+        completion=total.completion,
+        cost_usd=total.cost_usd,
         prefix_hit=sum(cached for cached, _ in both) / read if read else None,
     )
-
-
-def _sum(values: Iterable[Any]) -> Any:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
 
 
 def _unscored_by(unscored: Sequence[EpisodeRow]) -> tuple[UnscoredCount, ...]:

@@ -87,6 +87,7 @@ def _details(numbers: Score) -> Table:
         ("unreadable replies", words.count(numbers.parse_errors)),
         ("with side effects", words.count(numbers.side_effects)),
     ]
+    cells += [("needed a retry", words.count(numbers.retried))] if numbers.retried else []
     cells += [(f"pass@{p.k}", words.percent(p.value)) for p in numbers.pass_at_k if p.k > 1]
     cells += [
         (f"ended: {words.end_words(reason)}", words.count(number))

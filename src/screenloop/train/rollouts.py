@@ -7,25 +7,31 @@ all attempts that still run, so a run with the same seed gives the same bits.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from screenloop.agent.dialects.base import Dialect
+from screenloop.actions import Action, Tap
+from screenloop.agent.dialects.base import Dialect, DialectContext
 from screenloop.agent.harness import Harness
 from screenloop.config import Window
 from screenloop.engine.local import LocalEngine
-from screenloop.errors import InfraFault
-from screenloop.messages import Sampling
+from screenloop.errors import AgentError, ConfigError, InfraFault
+from screenloop.messages import ChatRequest, Reply, Sampling
 from screenloop.models.base import Model
 from screenloop.rollout.episode import run_episode
+from screenloop.rollout.prepare import Plan
 from screenloop.rollout.setting import Attempt, Setting
 from screenloop.store.blobs import BlobStore
 from screenloop.store.episodes import Episode, Record, encode_record, episode_of
 from screenloop.train.streams import attempt_seed
 from screenloop.types import Mode, Struct, Task
+
+
+_ROUNDING = 0.0025
+"""Shares of the frame."""
 
 
 class PlannedAttempt(Struct, frozen=True, kw_only=True):
@@ -92,6 +98,45 @@ class EpisodeFiles:
         return path
 
 
+class Demonstrator:
+    """A Model that says a plan's Actions in the words of a dialect, as they fit the screen."""
+
+    name = "demonstrator"
+
+    def __init__(self, dialect: Dialect, plan: Sequence[Action]) -> None:
+        self.looks: Callable[[], DialectContext | None] = lambda: None
+        """Tells what the newest turn's reply will be read with."""
+        self._dialect = dialect
+        self._left = list(plan)
+
+    async def complete(self, request: ChatRequest, *, deadline_s: float) -> Reply:
+        """Say the next Action.
+
+        Raises:
+            ConfigError: the dialect has no words for it.
+            AgentError: the plan is at its end.
+        """
+        context = self.looks()
+        if context is None or not self._left:
+            raise AgentError("the plan is at its end")
+        return Reply(text=self._dialect.render(on_marks(self._left.pop(0), context), context))
+
+    async def preflight(self) -> None:
+        """A plan is always there."""
+
+    async def close(self) -> None:
+        """A plan holds nothing."""
+
+
+def on_marks(action: Action, context: DialectContext) -> Action:
+    """Return a tap moved by at most a pixel onto the element it is meant for."""
+    if isinstance(action, Tap):
+        for element in context.elements:
+            if max(abs(a - b) for a, b in zip(action.at, element.at, strict=True)) < _ROUNDING:
+                return replace(action, at=element.at)
+    return action
+
+
 class Rollouts:
     """Plays attempts with one dialect, window and setting."""
 
@@ -140,30 +185,55 @@ class Rollouts:
                 )
             )
 
+    async def show(self, planned: Sequence[PlannedAttempt], plan: Plan) -> tuple[Played, ...]:
+        """Play known solutions through the very harness of the policy, in its own words.
+
+        Raises:
+            ConfigError: a solution cannot be said in the dialect, or does not solve its Task.
+        """
+        played: list[Played] = []
+        for one in planned:
+            shown = Demonstrator(self._dialect, await plan(one.task, one.mode))
+            harness = self._harness(shown, one, 0.0)
+            shown.looks = lambda harness=harness: harness.context
+            played.append(await self._run(one, harness))
+            if not played[-1].success:
+                verdict = played[-1].episode.verdict
+                raise ConfigError(
+                    f"the known solution of {one.task.key} does not solve it in "
+                    f"{one.task.budget.steps} steps: {verdict}"
+                )
+        return tuple(played)
+
     async def _one(
         self, planned: PlannedAttempt, model: Model, temperature: float, done: ExitStack
     ) -> Played:
-        log = MemoryLog()
         with done:
-            harness = Harness(
-                model,
-                self._blobs,
-                dialect=self._dialect,
-                window=self._window,
-                image=self._dialect.image,
-                sampling=Sampling(
-                    temperature=temperature, max_tokens=self._max_tokens, seed=planned.seed
-                ),
-            )
-            attempt = Attempt(
-                episode_id=planned.episode_id,
-                run_id=self._run_id,
-                task=planned.task,
-                seed=planned.seed,
-                mode=planned.mode,
-                budget=planned.task.budget,
-            )
-            await run_episode(attempt, harness, self._setting, log)
+            return await self._run(planned, self._harness(model, planned, temperature))
+
+    def _harness(self, model: Model, planned: PlannedAttempt, temperature: float) -> Harness:
+        return Harness(
+            model,
+            self._blobs,
+            dialect=self._dialect,
+            window=self._window,
+            image=self._dialect.image,
+            sampling=Sampling(
+                temperature=temperature, max_tokens=self._max_tokens, seed=planned.seed
+            ),
+        )
+
+    async def _run(self, planned: PlannedAttempt, harness: Harness) -> Played:
+        log = MemoryLog()
+        attempt = Attempt(
+            episode_id=planned.episode_id,
+            run_id=self._run_id,
+            task=planned.task,
+            seed=planned.seed,
+            mode=planned.mode,
+            budget=planned.task.budget,
+        )
+        await run_episode(attempt, harness, self._setting, log)
         episode = episode_of(log.records)
         assert episode is not None
         return Played(planned=planned, episode=episode, records=tuple(log.records))

@@ -12,17 +12,14 @@ import torch
 
 from screenloop.agent.dialects import DIALECTS
 from screenloop.agent.dialects.base import Dialect
-from screenloop.agent.harness import renderer
 from screenloop.config import stable_hash
 from screenloop.engine.decoder import Limits
 from screenloop.engine.local import LocalEngine
 from screenloop.engine.weights import save_weights, weights_of
 from screenloop.errors import ConfigError
 from screenloop.manager.direct import DirectManager
-from screenloop.models.oracle import OracleModel
 from screenloop.registry import find
 from screenloop.rollout.plans import golden_plan
-from screenloop.rollout.prepare import prepare_for
 from screenloop.rollout.setting import Setting
 from screenloop.store.blobs import FolderBlobs
 from screenloop.train.checkpoint import NAME as CHECKPOINT
@@ -148,16 +145,7 @@ async def train(
         if checkpoint is not None:
             trainer.resume(checkpoint)
         else:
-            spec = await manager.spec(tasks.train[0].env)
-            oracle = OracleModel(renderer(dialect, spec, "gui_only", dialect.image))
-            shown = Rollouts(
-                Setting(
-                    manager=manager, want=recipe.want, prepare=prepare_for(oracle, golden_plan)
-                ),
-                blobs, dialect=dialect, window=recipe.window, run_id=folder.name,
-                max_tokens=recipe.settings.rollout.max_tokens,
-            )  # fmt: skip
-            await trainer.begin(lambda: demonstrations(shown, oracle, recipe, tasks, seed))
+            await trainer.begin(lambda: demonstrations(rollouts, recipe, tasks, seed))
         await trainer.learn()
         test, unseen = await trainer.finish()
     finally:
@@ -169,24 +157,16 @@ async def train(
 
 
 async def demonstrations(
-    rollouts: Rollouts, oracle: OracleModel, recipe: Recipe, tasks: TaskSets, seed: int
+    rollouts: Rollouts, recipe: Recipe, tasks: TaskSets, seed: int
 ) -> Sequence[Played]:
-    """Let the oracle solve training tasks through the very harness of the policy.
+    """Show the policy how training tasks are solved.
 
     Raises:
-        ConfigError: it does not solve one of them.
+        ConfigError: a known solution does not solve its task, or has no words in the dialect.
     """
     count = min(recipe.settings.warm_up.demonstrations, len(tasks.train))
     chosen = stream(seed, "demonstrations").sample(tasks.train, count)
-    played = await rollouts.play(one_each("demo", chosen), oracle, temperature=0.0)
-    for one in played:
-        if not one.success:
-            verdict = one.episode.verdict
-            raise ConfigError(
-                f"the oracle does not solve {one.planned.task.key}: "
-                f"{verdict.unscored if verdict else 'no verdict'}"
-            )
-    return played
+    return await rollouts.show(one_each("demo", chosen), golden_plan)
 
 
 def fingerprint_of(recipe: Recipe, tasks: TaskSets, seed: int) -> str:

@@ -108,8 +108,12 @@ def require_wellformed(expected: Expected) -> None:
             if _decimal(expected.seconds) is None:
                 raise TaskError(f"a duration of {expected.seconds} seconds is not finite.")
             _tolerance(expected.tol_s)
-        case criteria.Text(mode="contains") if not reading.normal(expected.value):
-            raise TaskError(f"every text contains {expected.value!r} once normalised.")
+        case criteria.Text(mode="contains"):
+            for value in (expected.value, *expected.others):
+                if not reading.normal(value):
+                    raise TaskError(f"every text contains {value!r} once normalised.")
+        case criteria.Text(others=others) if others:
+            raise TaskError(f"a text matcher of mode {expected.mode!r} takes no `others`.")
         case criteria.Text(mode="digits") if not reading.digits(expected.value):
             raise TaskError(f"{expected.value!r} holds no digits to compare.")
 
@@ -183,15 +187,21 @@ def _of_duration(
 
 def _of_text(expected: criteria.Text, text: str) -> str:
     require_wellformed(expected)
+    guess = ""
     match expected.mode:
         case "exact":
             fits = text == expected.value
         case "normal":
             fits = reading.normal(text) == reading.normal(expected.value)
         case "contains":
-            fits = _holds_words(reading.normal(text), reading.normal(expected.value))
+            said, value = reading.normal(text), reading.normal(expected.value)
+            fits = _holds_words(said, value)
+            rest = said.replace(value, "\n")
+            guess = next((o for o in expected.others if _holds_words(rest, reading.normal(o))), "")
         case "digits":
             fits = reading.digits(text) == reading.digits(expected.value)
+    if fits and guess:
+        return f"expected {_show(expected.value)} alone, but {_show(guess)} stands there, too"
     return "" if fits else f"expected {_show(expected.value)} ({expected.mode}), not {_show(text)}"
 
 

@@ -1,13 +1,14 @@
 """Dialects of the tiny models: a few words and one token for each place.
 
-    tap <x7> <y20>        a place: x7 of 0 to 20, y20 of 0 to 40
-    tap <e3>              a listed element (tinytree alone)
+    <x7> <y20>            a tap on a place: x7 of 0 to 20, y20 of 0 to 40
+    <e3>                  a tap on a listed element (tinytree alone)
     type <q0> <e3> enter  the goal's first quoted words, where, and then the enter key
     scroll down           back        done
 
 `Tiny` looks at the picture, `TinyTree` at a short list of what can be tapped. Both end each turn
 with the goal, because a small network finds what it is asked for more easily when that comes last.
-Only the last line of a reply counts.
+Only the last line of a reply counts. A tap may be called so (`tap <e3>`); without the word it costs
+one token less, and the first token that is drawn is the choice itself.
 """
 
 from __future__ import annotations
@@ -110,6 +111,8 @@ class Tiny:
     # ---- reading ---------------------------------------------------------------------------
 
     def _read(self, line: str, context: DialectContext) -> Action:
+        if _PLACE.match(line):
+            return Tap(at=self._point(_PIECE.findall(line), context))
         verb, _, rest = line.partition(" ")
         pieces = _PIECE.findall(rest)
         if verb == "answer" and rest.strip():
@@ -180,7 +183,7 @@ class Tiny:
         """Return the words of an action, `None` where something would be lost."""
         match action:
             case Tap(at=at) if action == Tap(at=at):
-                return f"tap {self._place(at, context)}"
+                return self._place(at, context)
             case Swipe(path=(start, end)) if action == Swipe(path=(start, end)):
                 return f"swipe {self.space.write(start)} {self.space.write(end)}"
             case Scroll(direction=direction) if action == Scroll(direction=direction):

@@ -43,19 +43,17 @@ from screenloop.phone.do import Do, Share
 from screenloop.phone.flows import enter, press, tap
 from screenloop.phone.inputs import Chip, Chips, Switch
 from screenloop.phone.page import CANCEL, Dialog, DialogButton, Fab, Page, Tab
+from screenloop.phone.rows import Avatar, Glyph, Row
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Action,
-    Avatar,
     Banner,
     Button,
     Card,
     Empty,
-    Glyph,
     Heading,
     IconButton,
     Line,
-    Row,
     Space,
     Text,
     Widget,
@@ -78,7 +76,7 @@ def _day_words(ui: Ui, date: str) -> str:
     return words if date[:4] == ui.today()[:4] else f"{words} {date[:4]}"
 
 
-def _event_row(ui: Ui, event: Event, date: str, subtitle: str = "") -> EventRow:
+def _event_row(event: Event, date: str, subtitle: str = "") -> EventRow:
     icon = "refresh" if event.repeat != "none" else "bell" if event.reminder_min else ""
     return EventRow(
         start=event.start or ("All day", "全天"), end=event.end, title=event.title, icon=icon,
@@ -110,7 +108,7 @@ def month_page(s: State, ui: Ui) -> Page:
     dots: dict[str, tuple[str, ...]] = {}
     for o in occurrences(_shown(s), f"{month_at(month, -1)}-20", 60):
         dots[o.date] = (*dots.get(o.date, ()), COLORS[o.event.calendar])
-    rows: list[Widget] = [_event_row(ui, o.event, o.date) for o in occurrences(_shown(s), day, 1)]
+    rows: list[Widget] = [_event_row(o.event, o.date) for o in occurrences(_shown(s), day, 1)]
     if not rows:
         rows.append(
             Text(words=("Nothing planned", "没有日程"), muted=True, align="center", pad_px=24)
@@ -141,7 +139,7 @@ def agenda_page(s: State, ui: Ui) -> Page:
             date = o.date
             words = ui.t("Today", "今天") if date == ui.today() else _day_words(ui, date)
             body.append(Heading(words=words))
-        body.append(_event_row(ui, o.event, o.date))
+        body.append(_event_row(o.event, o.date))
     if not body:
         body.append(Empty(icon="calendar", words=("Nothing planned", "没有日程")))
     return Page(
@@ -156,7 +154,7 @@ def search_page(s: State, ui: Ui) -> Page:
     text = ui.field("text", ("Search events", "搜索日程"), kind="search")
     found = found_in(s, text.value) if text.value.strip() else []
     rows: list[Widget] = [
-        _event_row(ui, e, e.date, " · ".join(filter(None, (_day_words(ui, e.date), e.location))))
+        _event_row(e, e.date, " · ".join(filter(None, (_day_words(ui, e.date), e.location))))
         for e in found
     ]
     if not rows:
@@ -196,7 +194,7 @@ def day_page(s: State, ui: Ui, date: Day) -> Page:
             IconButton(icon="chevron_right", label=("Next day", "后一天"), do=beside(1)),
         ),
         body=(
-            *(_event_row(ui, e, date) for e in found if not e.start),
+            *(_event_row(e, date) for e in found if not e.start),
             Space(8),
             Hours(
                 blocks=blocks, now_min=now_min,
@@ -336,11 +334,11 @@ def _form(s: State, ui: Ui, e: Event) -> tuple[list[Widget], dict[str, Any]]:
     }  # fmt: skip
     hours: list[Widget] = [] if all_day.value else [Line(children=(start, end))]
     if not all_day.value:
-        hours += _warnings(s, ui, date.value, start.value, end.value, e.id)
+        hours += _warnings(s, date.value, start.value, end.value, e.id)
     return [title, date, all_day, *hours, location, calendar, repeat, reminder, note], args
 
 
-def _warnings(s: State, ui: Ui, date: str, start: str, end: str, but: str) -> list[Widget]:
+def _warnings(s: State, date: str, start: str, end: str, but: str) -> list[Widget]:
     if end <= start:
         words = ("The end must be after the start", "结束时间必须晚于开始时间")
         return [Banner(icon="warning", words=words)]
@@ -377,7 +375,7 @@ def move_page(s: State, ui: Ui, event: EventId) -> Page:
     body: list[Widget] = [Text(words=e.title, size_px=20, bold=True), date]
     if not e.all_day:
         body.append(Line(children=(start, end)))
-        body += _warnings(s, ui, date.value, start.value, end.value, e.id)
+        body += _warnings(s, date.value, start.value, end.value, e.id)
     if e.repeat != "none":
         body.append(Banner(icon="refresh", words=("All its days move", "所有重复都会移动")))
     do = move(event=event, date=date.value, start=start.value, end=end.value)

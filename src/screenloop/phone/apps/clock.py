@@ -53,6 +53,7 @@ from screenloop.phone.apps.clock_views import AlarmRow, CityRow, DayButton, DayB
 from screenloop.phone.flows import enter, press, tap, wait
 from screenloop.phone.inputs import WEEKDAYS, Chip, Chips, Switch
 from screenloop.phone.page import Fab, Page, Tab
+from screenloop.phone.rows import Glyph, Row
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Action,
@@ -61,11 +62,9 @@ from screenloop.phone.widgets import (
     Button,
     Card,
     Empty,
-    Glyph,
     Heading,
     IconButton,
     Line,
-    Row,
     Space,
     Text,
     Widget,

@@ -14,20 +14,18 @@ from screenloop.phone.ctx import Ctx
 from screenloop.phone.do import Back, Copy, Go, Share
 from screenloop.phone.flows import enter, tap
 from screenloop.phone.page import Fab, Page, Tab
+from screenloop.phone.rows import Avatar, Glyph, Row
 from screenloop.phone.state import AppState, Record, Refers, Table
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Action,
-    Avatar,
     Button,
     Card,
     Divider,
     Empty,
-    Glyph,
     Heading,
     IconButton,
     Line,
-    Row,
     Text,
     Widget,
 )

@@ -47,21 +47,9 @@ from screenloop.phone.apps.gallery_views import (
 from screenloop.phone.do import Share
 from screenloop.phone.flows import enter, press, tap
 from screenloop.phone.page import Fab, Page
+from screenloop.phone.rows import Glyph, Picture, Row, Thumb
 from screenloop.phone.ui import Ui
-from screenloop.phone.widgets import (
-    Button,
-    Card,
-    Empty,
-    Glyph,
-    Grid,
-    Heading,
-    IconButton,
-    Picture,
-    Row,
-    Text,
-    Thumb,
-    Widget,
-)
+from screenloop.phone.widgets import Button, Card, Empty, Grid, Heading, IconButton, Text, Widget
 
 __all__ = ["State", "app"]
 

@@ -15,18 +15,9 @@ from screenloop.phone.apps.gallery_state import FileId, State, app, at
 from screenloop.phone.apps.gallery_views import DELETE, RENAME, file_row, name_form, size, tabs
 from screenloop.phone.do import Share
 from screenloop.phone.page import Fab, Page
+from screenloop.phone.rows import Glyph, Picture, Row
 from screenloop.phone.ui import Ui
-from screenloop.phone.widgets import (
-    Card,
-    Empty,
-    Glyph,
-    Grid,
-    Heading,
-    IconButton,
-    Picture,
-    Row,
-    Widget,
-)
+from screenloop.phone.widgets import Card, Empty, Grid, Heading, IconButton, Widget
 
 # ---- pages: files ----------------------------------------------------------------------------
 

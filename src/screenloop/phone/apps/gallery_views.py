@@ -9,9 +9,10 @@ from screenloop.phone.apps.gallery_state import at
 from screenloop.phone.canvas import Box, Canvas, Node
 from screenloop.phone.do import Back, Do, Go, SetLocal
 from screenloop.phone.page import Page, Tab
+from screenloop.phone.rows import Glyph, Picture, Row
 from screenloop.phone.theme import BAR_PX, NAV_PX, STATUS_PX
 from screenloop.phone.ui import Ui
-from screenloop.phone.widgets import Button, Glyph, Grid, IconButton, Picture, Row
+from screenloop.phone.widgets import Button, Grid, IconButton
 from screenloop.types import Struct
 
 

@@ -49,20 +49,9 @@ from screenloop.phone.do import Both, Do
 from screenloop.phone.flows import enter, hold, press, tap, wait
 from screenloop.phone.inputs import Switch
 from screenloop.phone.page import Dialog, Fab, Page, Tab
+from screenloop.phone.rows import Avatar, Glyph, Row
 from screenloop.phone.ui import Ui
-from screenloop.phone.widgets import (
-    Avatar,
-    Button,
-    Card,
-    Empty,
-    Glyph,
-    Heading,
-    IconButton,
-    Line,
-    Row,
-    Text,
-    Widget,
-)
+from screenloop.phone.widgets import Button, Card, Empty, Heading, IconButton, Line, Text, Widget
 
 __all__ = ["State", "app"]
 

@@ -38,23 +38,19 @@ from screenloop.phone.canvas import Box, Canvas, Node
 from screenloop.phone.do import Both, Copy, Do, PickMedia, Share
 from screenloop.phone.inputs import Field, Switch, clearing
 from screenloop.phone.page import Dialog, Page
+from screenloop.phone.rows import Avatar, Bubble, Glyph, Row, Thumb
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Action,
-    Avatar,
     Banner,
-    Bubble,
     Button,
     Card,
     Empty,
-    Glyph,
     Heading,
     IconButton,
     Line,
-    Row,
     Space,
     Text,
-    Thumb,
     Widget,
 )
 from screenloop.types import Struct

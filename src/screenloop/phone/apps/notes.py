@@ -54,18 +54,9 @@ from screenloop.phone.do import Both, Copy, Do, Share
 from screenloop.phone.flows import enter, hold, press, tap, wait
 from screenloop.phone.inputs import clearing
 from screenloop.phone.page import CANCEL, Dialog, DialogButton, Fab, Page, Tab
+from screenloop.phone.rows import Glyph, Row
 from screenloop.phone.ui import Ui
-from screenloop.phone.widgets import (
-    Button,
-    Card,
-    Empty,
-    Glyph,
-    Heading,
-    IconButton,
-    Row,
-    Space,
-    Widget,
-)
+from screenloop.phone.widgets import Button, Card, Empty, Heading, IconButton, Space, Widget
 
 __all__ = ["State", "app"]
 SORTS: tuple[tuple[SortBy, tuple[str, str], str], ...] = (

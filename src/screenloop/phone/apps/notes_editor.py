@@ -39,16 +39,15 @@ from screenloop.phone.canvas import Words
 from screenloop.phone.do import Back, Both, Copy, Do, Share
 from screenloop.phone.inputs import Check, Chip, Chips, clearing
 from screenloop.phone.page import Dialog, Page
+from screenloop.phone.rows import Glyph, Row
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Banner,
     Button,
     Card,
-    Glyph,
     Heading,
     IconButton,
     Line,
-    Row,
     Space,
     Text,
     Widget,
@@ -122,7 +121,7 @@ def _note_dialog(s: State, ui: Ui, note: Note) -> Dialog | None:
     )  # fmt: skip
 
 
-def _trashed_page(s: State, ui: Ui, note: Note) -> Page:
+def _trashed_page(s: State, note: Note) -> Page:
     banner = Banner(
         icon="undo", words=("In the trash · Tap to restore", "在回收站中 · 点按恢复"),
         do=restore(note=note.id),
@@ -135,7 +134,7 @@ def note_page(s: State, ui: Ui, note: NoteId) -> Page:
     """One note."""
     row = s.notes[note]
     if row.trashed:
-        return _trashed_page(s, ui, row)
+        return _trashed_page(s, row)
     folder = s.folders.get(row.folder)
     where = folder.name if folder else ui.t("No folder", "无文件夹")
     body: list[Widget] = [

@@ -72,19 +72,9 @@ from screenloop.phone.do import Copy, Go
 from screenloop.phone.flows import enter, press, tap
 from screenloop.phone.inputs import Switch
 from screenloop.phone.page import Fab, Page
+from screenloop.phone.rows import Avatar, Glyph, Row
 from screenloop.phone.ui import Ui
-from screenloop.phone.widgets import (
-    Avatar,
-    Big,
-    Button,
-    Card,
-    Empty,
-    Glyph,
-    Heading,
-    Row,
-    Text,
-    Widget,
-)
+from screenloop.phone.widgets import Big, Button, Card, Empty, Heading, Text, Widget
 from screenloop.types import Struct
 
 __all__ = ["State", "app"]

@@ -21,18 +21,9 @@ from screenloop.phone.canvas import Words
 from screenloop.phone.do import Copy
 from screenloop.phone.inputs import Switch
 from screenloop.phone.page import Page
+from screenloop.phone.rows import Glyph, Row
 from screenloop.phone.ui import Ui
-from screenloop.phone.widgets import (
-    Banner,
-    Button,
-    Card,
-    Glyph,
-    Heading,
-    IconButton,
-    Row,
-    Text,
-    Widget,
-)
+from screenloop.phone.widgets import Banner, Button, Card, Heading, IconButton, Text, Widget
 
 BARS = (("Weak", "弱"), ("Weak", "弱"), ("Fair", "一般"), ("Good", "良好"), ("Excellent", "极好"))
 GADGET_ICONS = {

@@ -33,21 +33,11 @@ from screenloop.phone.apps.settings_model import (
     app_title,
 )
 from screenloop.phone.canvas import Words
-from screenloop.phone.inputs import Chip, Chips, Switch
+from screenloop.phone.inputs import Chip, Chips, Slider, Switch
 from screenloop.phone.page import Page
+from screenloop.phone.rows import Glyph, Row
 from screenloop.phone.ui import Ui
-from screenloop.phone.widgets import (
-    Banner,
-    Button,
-    Card,
-    Glyph,
-    Heading,
-    Row,
-    Slider,
-    Space,
-    Text,
-    Widget,
-)
+from screenloop.phone.widgets import Banner, Button, Card, Heading, Space, Text, Widget
 
 
 def app_glyph(app_id: str) -> Glyph:

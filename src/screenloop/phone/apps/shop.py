@@ -52,21 +52,9 @@ from screenloop.phone.do import Both, Copy, Share
 from screenloop.phone.flows import enter, press, tap, wait
 from screenloop.phone.inputs import Switch
 from screenloop.phone.page import Fab, Page
+from screenloop.phone.rows import Glyph, Picture, Row, Thumb
 from screenloop.phone.ui import Ui
-from screenloop.phone.widgets import (
-    Banner,
-    Button,
-    Card,
-    Empty,
-    Glyph,
-    Heading,
-    IconButton,
-    Picture,
-    Row,
-    Text,
-    Thumb,
-    Widget,
-)
+from screenloop.phone.widgets import Banner, Button, Card, Empty, Heading, IconButton, Text, Widget
 from screenloop.phone.widgets import Line as SideBySide
 
 __all__ = ["State", "app"]

@@ -51,20 +51,9 @@ from screenloop.phone.apps.shop_views import (
 )
 from screenloop.phone.do import Both
 from screenloop.phone.page import Dialog, Page
+from screenloop.phone.rows import Glyph, Row, Thumb
 from screenloop.phone.ui import Ui
-from screenloop.phone.widgets import (
-    Banner,
-    Button,
-    Card,
-    Empty,
-    Glyph,
-    Heading,
-    IconButton,
-    Row,
-    Text,
-    Thumb,
-    Widget,
-)
+from screenloop.phone.widgets import Banner, Button, Card, Empty, Heading, IconButton, Text, Widget
 from screenloop.phone.widgets import Line as SideBySide
 
 # ---- pages: cart and checkout ------------------------------------------------------------------

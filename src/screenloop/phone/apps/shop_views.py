@@ -10,9 +10,10 @@ from screenloop.phone.canvas import Box, Canvas, Node, Words
 from screenloop.phone.do import Do, Go, SetLocal
 from screenloop.phone.fonts import advance_px
 from screenloop.phone.page import Tab
+from screenloop.phone.rows import Tile
 from screenloop.phone.theme import MARGIN_PX, mix
 from screenloop.phone.ui import Ui
-from screenloop.phone.widgets import Card, Grid, Tile, Widget
+from screenloop.phone.widgets import Card, Grid, Widget
 from screenloop.types import Struct
 
 STAR = "#f0a020"

@@ -59,20 +59,18 @@ from screenloop.phone.apps.wallet_views import (
 from screenloop.phone.flows import enter, tap, wait
 from screenloop.phone.inputs import MONTHS, Chip, Chips
 from screenloop.phone.page import Page
+from screenloop.phone.rows import Avatar, Glyph, Row
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Action,
-    Avatar,
     Banner,
     Big,
     Button,
     Card,
     Empty,
-    Glyph,
     Heading,
     IconButton,
     Line,
-    Row,
     Text,
     Widget,
 )

@@ -34,6 +34,7 @@ from screenloop.phone.canvas import Words
 from screenloop.phone.do import Do
 from screenloop.phone.inputs import Switch
 from screenloop.phone.page import Fab, Page
+from screenloop.phone.rows import Glyph, Row
 from screenloop.phone.ui import Ui
 from screenloop.phone.widgets import (
     Banner,
@@ -41,10 +42,8 @@ from screenloop.phone.widgets import (
     Button,
     Card,
     Empty,
-    Glyph,
     Heading,
     IconButton,
-    Row,
     Text,
     Widget,
 )
@@ -149,7 +148,7 @@ def limits_page(s: State, ui: Ui) -> Page:
 # ---- pages: cards --------------------------------------------------------------------------------
 
 
-def _face(s: State, ui: Ui, card: BankCard, do: Do | None) -> CardFace:
+def _face(s: State, card: BankCard, do: Do | None) -> CardFace:
     status: Words = ("Main", "主卡") if card.id == s.main_card else ""
     if card.frozen:
         status = ("Frozen", "已冻结")
@@ -164,7 +163,7 @@ def _face(s: State, ui: Ui, card: BankCard, do: Do | None) -> CardFace:
 @app.page("/cards")
 def cards_page(s: State, ui: Ui) -> Page:
     """The cards."""
-    faces: list[Widget] = [_face(s, ui, c, card_page(card=c.id)) for c in s.cards]
+    faces: list[Widget] = [_face(s, c, card_page(card=c.id)) for c in s.cards]
     return Page(
         title=("Cards", "卡片"), body=faces, large=True, tabs=tabs("cards"),
         fab=Fab(icon="plus", words=("Add card", "添加银行卡"), do=new_card_page()),
@@ -194,7 +193,7 @@ def new_card_page(s: State, ui: Ui) -> Page:
 def card_page(s: State, ui: Ui, card: CardId) -> Page:
     """One card and its last payments."""
     c = s.cards[card]
-    body: list[Widget] = [_face(s, ui, c, None)]
+    body: list[Widget] = [_face(s, c, None)]
     if not c.verified:
         words = ("Enter the code from the text message", "输入短信验证码")
         body.append(Banner(icon="message", words=words, do=verify_page(card=card)))

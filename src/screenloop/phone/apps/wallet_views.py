@@ -8,9 +8,9 @@ from screenloop.phone.canvas import Box, Canvas, Node, Words
 from screenloop.phone.do import Do, Go
 from screenloop.phone.inputs import Chips
 from screenloop.phone.page import Tab
+from screenloop.phone.rows import Avatar, Glyph, Row
 from screenloop.phone.theme import MARGIN_PX, mix
 from screenloop.phone.ui import Ui
-from screenloop.phone.widgets import Avatar, Glyph, Row
 from screenloop.types import Struct
 
 

@@ -79,7 +79,7 @@ def names_of_guests(w: WorldView) -> Draft:
     """List who was invited to an event."""
     event = w.pick(w.state(State).events, lambda e: len(e.guests) > 1 and e.date > w.cast.day(0))
     return Draft(
-        goal=f"Who is invited to {event.title}? Tell me the full names.",
+        goal=f"Who is invited to {event.title}? Answer with the full names only.",
         params={"event": event.id},
         checks=(AnswerIs(to=Set(values=tuple(event.guests)), says="All guests, nobody else"),),
         golden=(

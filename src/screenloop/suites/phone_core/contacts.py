@@ -195,7 +195,8 @@ def who_lives_in(w: WorldView) -> Draft:
     city = w.pick(CITIES, lambda c: len(people.where(lambda p: p.city == c)) >= 2)
     names = tuple(sorted(p.name for p in people.where(lambda p: p.city == city)))
     return Draft(
-        goal=f"I am going to {city}. Which of my contacts live there? Tell me the full names.",
+        goal=f"I am going to {city}. Which of my contacts live there? Answer with their full "
+        "names only.",
         params={"city": city},
         checks=(AnswerIs(to=Set(values=names), says="All of them, and nobody else"),),
         golden=(look(contacts.search, text=city), Answer(text=", ".join(names))),

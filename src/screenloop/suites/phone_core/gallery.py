@@ -307,14 +307,17 @@ def photos_taken_in(w: WorldView) -> Draft:
 @pack.template("when_and_where_taken", apps=("gallery",))
 def when_and_where_taken(w: WorldView) -> Draft:
     """Tell the day and the place of a photo."""
-    photo = w.pick(shown_photos(w), lambda p: bool(p.place))
+    photos = shown_photos(w)
+    photo = w.pick(photos, lambda p: bool(p.place))
     day = day_of(w, photo.taken_at)
+    others = tuple(sorted({p.place for p in photos if p.place} - {photo.place}))
     return Draft(
         goal=f'On which day, and in which town, did I take the picture "{photo.title}"?',
         params={"photo": photo.id},
         checks=(
             AnswerIs(to=Date(value=day), weight=2, says="The day in the answer is right"),
-            AnswerIs(to=Text(value=photo.place, mode="contains"), says="The town is right"),
+            AnswerIs(to=Text(value=photo.place, mode="contains", others=others),
+                     says="The town is right"),
         ),
         golden=(
             look(gallery.get, photo=photo.id), Answer(text=f"{spoken(day)}, {photo.place}"),

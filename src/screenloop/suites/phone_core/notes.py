@@ -20,8 +20,6 @@ from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call
 
 pack = Pack("productivity")
 
-EDITED = ("notes.notes.edited_s",)
-"""Noted by the app whenever a note or its checklist is changed."""
 PARTIES = (
     ("Barbecue", ("Charcoal", "Burger buns", "Corn cobs", "Lemonade")),
     ("Movie night", ("Popcorn", "Lemon soda", "Blankets", "Projector cable")),
@@ -96,7 +94,6 @@ def raise_budget(w: WorldView) -> Draft:
         goal=f"The budget in my notes about the project meeting is out of date. It is "
         f"{dollars(cents)} now. Correct it, all other words stay as they are.",
         params={"note": note.id, "cents": cents},
-        allowed=EDITED,
         checks=(
             Changed(app="notes", table="notes", ids=(note.id,), to={"body": Text(value=body)},
                     says=f"The note says {dollars(cents)}, and else what it said"),
@@ -162,7 +159,6 @@ def after_the_market(w: WorldView) -> Draft:
         goal=f"I have bought the {listed(names)}. On my list of groceries, keep only what is "
         f'still to buy, and put these on it: "{fresh[0]}" and "{fresh[1]}".',
         params={"bought": [line.id for line in bought], "fresh": fresh},
-        allowed=EDITED,
         checks=(
             *(Removed(app="notes", table="items", where={"id": line.id},
                       says=f"{line.text} is off the list") for line in gone),
@@ -187,7 +183,6 @@ def change_amount_to_buy(w: WorldView) -> Draft:
         goal=f'Guests are coming. The line about {name.lower()} among my groceries should say '
         f'"{text}".',
         params={"item": line.id, "text": text},
-        allowed=EDITED,
         checks=(
             Changed(app="notes", table="items", ids=(line.id,), to={"text": Text(value=text)},
                     says=f"The line says {text}"),

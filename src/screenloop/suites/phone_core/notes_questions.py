@@ -17,16 +17,20 @@ pack = Pack("productivity")
 def locker_code(w: WorldView) -> Draft:
     """Tell a code."""
     f = facts(w.cast)
-    words, title, code = w.rng.choice((
+    codes = (
         ("is the code of my locker", "Gym", f.locker_code),
         ("is the number of my library card", "Plants and library", f.library_card),
         ("is my passport number", "Passport", f.passport),
         ("is the number plate of my car", "Car", f.plate),
-    ))  # fmt: skip
+    )
+    words, title, code = w.rng.choice(codes)
+    others = tuple(other for _, _, other in codes if other != code)
     return Draft(
         goal=f"What {words}? I wrote it down once.",
         params={"code": code},
-        checks=(AnswerIs(to=Text(value=code, mode="contains"), says="The code is right"),),
+        checks=(
+            AnswerIs(to=Text(value=code, mode="contains", others=others), says="The code is right"),
+        ),
         golden=(look(notes.get, note=note_titled(w, title).id), Answer(text=code)),
     )
 
@@ -54,7 +58,7 @@ def still_to_pack(w: WorldView) -> Draft:
     note = note_titled(w, "Packing list")
     left = tuple(line.text for line in lines_of(w, note) if not line.done)
     return Draft(
-        goal="What do I still have to pack?",
+        goal="What do I still have to pack? Answer with the list only.",
         params={"left": list(left)},
         checks=(AnswerIs(to=Set(values=left), says="All that is not ticked, and nothing else"),),
         golden=(look(notes.get, note=note.id), Answer(text=", ".join(left))),

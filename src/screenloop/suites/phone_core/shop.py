@@ -99,15 +99,19 @@ def pieces_left(w: WorldView) -> Draft:
 def cheapest_in_stock(w: WorldView) -> Draft:
     """Compare the prices of one kind of product."""
     words = w.rng.choice(("lamp", "backpack", "headphones", "keyboard", "jacket", "chair"))
-    first, second = found(w.state(State), words, "", "price_up", in_stock=True)[:2]
-    if first.price_cents == second.price_cents:
+    first, *dearer = found(w.state(State), words, "", "price_up", in_stock=True)
+    if first.price_cents == dearer[0].price_cents:
         raise ValueError(f"two products of kind {words} are the cheapest")
+    others = tuple(product.name for product in dearer)
     return Draft(
         goal=f'If I search Nimbus for "{words}", which product that I could get right now costs '
         "least, and how much is it?",
         params={"kind": words, "product": first.id},
         checks=(
-            AnswerIs(to=Text(value=first.name, mode="contains"), says="The cheapest product"),
+            AnswerIs(
+                to=Text(value=first.name, mode="contains", others=others),
+                says="The cheapest product",
+            ),
             AnswerIs(to=Money(cents=first.price_cents), says="Its price"),
         ),
         golden=(

@@ -39,8 +39,11 @@ T = TypeVar("T")
 
 WORLD = "default"
 SIZE_PX = (412, 915)
-ALLOWED = ("os.notifications", "os.timers", "os.clipboard", "os.permissions", "messages.*.unread")
-"""Side effects that using a phone normally has."""
+ALLOWED = (
+    "os.notifications", "os.timers", "os.clipboard", "os.permissions", "messages.*.unread",
+    "notes.sort", "notes.grid", "notes.notes.edited_s", "wallet.hide_balance",
+)  # fmt: skip
+"""Side effects that using a phone normally has: what is read, how lists are shown, when saved."""
 
 
 class Draft(Struct, frozen=True, kw_only=True):

@@ -30,15 +30,15 @@ from screenloop.train.recipe import (
     TrainSettings,
     WarmUpSettings,
 )
-from screenloop.train.recipes.touches import LIKE, READ, STAR, TICK, Family, tasks_of
+from screenloop.train.recipes.touches import PAIR, READ, TICK, Family, tasks_of
 from screenloop.train.settings import KlSettings, LearningSettings, LossSettings
 from screenloop.types import Task
 
-TRAINED = (TICK, STAR)
-UNSEEN = (READ,)
-TRAIN_WORLDS = range(40)
-VALIDATION_WORLDS = range(40, 50)
-TEST_WORLDS = range(50, 70)
+TRAINED = (TICK, READ)
+UNSEEN = (PAIR,)
+TRAIN = range(600)
+VALIDATION = range(1000, 1064)
+TEST = range(2000, 2100)
 VOCABULARY = 400
 
 SETTINGS = TrainSettings(
@@ -58,18 +58,18 @@ SETTINGS = TrainSettings(
 
 
 def tasks() -> TaskSets:
-    """Return the tasks: training, validation and test differ in worlds, unseen ones in the app."""
+    """Return the tasks: training, validation and test differ in lists, unseen ones in the app."""
     return TaskSets(
-        train=_all(TRAINED, TRAIN_WORLDS),
-        validation=_all(TRAINED, VALIDATION_WORLDS),
-        test=_all(TRAINED, TEST_WORLDS),
-        unseen=_all(UNSEEN, TEST_WORLDS),
+        train=_all(TRAINED, TRAIN),
+        validation=_all(TRAINED, VALIDATION),
+        test=_all(TRAINED, TEST),
+        unseen=_all(UNSEEN, TEST),
     )
 
 
 def policy(sets: TaskSets, seed: int) -> Policy:
-    """Make the untrained policy; its tokenizer knows the words of the training worlds' screens."""
-    words = frequent_words(_texts((*TRAINED, *UNSEEN, LIKE), TRAIN_WORLDS), VOCABULARY)
+    """Make the untrained policy; its tokenizer knows the words of the screens."""
+    words = frequent_words(_texts((*sets.train[::4], *sets.unseen)), VOCABULARY)
     return tiny_text(TinyWords(words=words), seed=seed)
 
 
@@ -87,16 +87,14 @@ def recipe() -> Recipe:
     )
 
 
-def _all(families: Sequence[Family], worlds: Sequence[int]) -> tuple[Task, ...]:
-    return tuple(t for family in families for seed in worlds for t in tasks_of(family, seed))
+def _all(families: Sequence[Family], numbers: range) -> tuple[Task, ...]:
+    return tuple(task for family in families for task in tasks_of(family, numbers))
 
 
-def _texts(families: Sequence[Family], worlds: Sequence[int]) -> Iterator[str]:
-    for family in families:
-        for seed in worlds:
-            for task in tasks_of(family, seed)[:1]:
-                device = new_device(task.world.name, task.world.seed, task.world.patches)
-                tree = msgspec.json.encode(tree_of(device.screen))
-                for element in read_elements(tree, task.env.size_px):
-                    yield " ".join(element.label.replace(",", " ").split()[:LABEL_WORDS])
-            yield from (task.goal.text for task in tasks_of(family, seed))
+def _texts(some: Sequence[Task]) -> Iterator[str]:
+    for task in some:
+        device = new_device(task.world.name, task.world.seed, task.world.patches)
+        tree = msgspec.json.encode(tree_of(device.screen))
+        for element in read_elements(tree, task.env.size_px):
+            yield " ".join(element.label.replace(",", " ").split()[:LABEL_WORDS])
+        yield task.goal.text

@@ -1,36 +1,58 @@
-"""Tasks of one or two touches on the mocked phone, for policies that are a few megabytes small.
+"""Tasks of one touch on the mocked phone, for policies that are a megabyte small.
 
-Each begins on a page of an app, since a tiny policy need not find the app. The goal names the
-target by the first word of its label, last in the sentence, and the step limit is the shortest
-path: there is one way to be right and no need to say that one is done.
+Each begins on a page of an app, since a tiny policy need not find the app. The page is a real one
+with its own buttons; a seed draws what is on its list: how many entries, which words, in which
+order. The goal names an entry by its first word, last in the sentence. The step limit is the
+shortest path, so there is one way to be right and no need to say that one is done.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+import random
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from screenloop.actions import Tool
 from screenloop.criteria import Changed
-from screenloop.phone.apps import contacts, gallery_actions, messages_actions, notes_actions
-from screenloop.phone.boot import initial_doc, new_device
+from screenloop.phone.apps import messages_actions, notes_actions, settings_actions
+from screenloop.phone.boot import initial_doc
 from screenloop.suites.phone_core.template import ALLOWED, SIZE_PX, WORLD, call
 from screenloop.types import Budget, EnvRef, Goal, Struct, Task, World
 
 Patch = dict[str, Any]
+WORLDS = 4
+"""Worlds that tasks begin in; the lists differ in every task, what is around them in each world."""
+NOUNS = tuple(
+    "apples bread butter carrots cheese chocolate coffee cream eggs flour garlic ginger grapes "
+    "honey jam lemons lentils lettuce milk mushrooms noodles nuts oats olives onions oranges pasta "
+    "peaches pears pepper plums potatoes pumpkin raisins rice salad salt soap spinach sugar tea "
+    "tofu tomatoes tuna vinegar walnuts water yeast yoghurt basil batteries candles cereal foil "
+    "gloves matches napkins paper plasters razors ribbon scissors shampoo sponges stamps string "
+    "tape tissues torch towels umbrella"
+    .split()
+)  # fmt: skip
+NAMES = tuple(
+    "Ada Ben Chloe Dmitri Elena Felix Grace Hugo Iris Jonas Keiko Liam Maya Nadia Omar Priya Quinn "
+    "Rosa Samir Tessa Umar Vera Wendy Xavier Yara Zane Anika Boris Clara Diego Amir Bella Carlos "
+    "Dora Emil Fatima Goran Helga Ivan Julia Karim Lena Milan Nora Oscar Paula Rafael Sonja Tariq "
+    "Ursula Viktor Wanda Yusuf Zelda".split()
+)
+FAMILY_NAMES = tuple("Park Okafor Novak Silva Rossi Greene".split())
+THINGS = tuple("Speaker Keyboard Headset Watch Lamp Camera Printer Scale".split())
 
 
-class Target(Struct, frozen=True, kw_only=True):
-    """Something on a page that a task can be about."""
+class Scene(Struct, frozen=True, kw_only=True):
+    """What is on the list of one task."""
 
-    id: str
-    label: str
-    """What it is called on the screen; the first word names it."""
+    target: str
+    """Id of the entry that the goal is about."""
+    word: str
+    patches: tuple[Patch, ...]
 
 
 class Family(Struct, frozen=True, kw_only=True):
-    """One kind of task: the same page and touch path, another target each time."""
+    """One kind of task: the same page and touch, another list each time."""
 
     name: str
     app: str
@@ -42,119 +64,118 @@ class Family(Struct, frozen=True, kw_only=True):
     field: str
     value: Any
     """What the target's field must become."""
-    touches: int
-    targets: Callable[[int], tuple[Target, ...]]
-    """Of a world seed; those not on the screen are left out."""
+    allowed: tuple[str, ...] = ()
+    make: Callable[[int, random.Random], Scene]
+    """From a world's seed and a random stream."""
     golden: Callable[[str], Tool]
-    patches: Callable[[int], tuple[Patch, ...]] = lambda seed: ()
 
 
-def tasks_of(family: Family, world_seed: int) -> tuple[Task, ...]:
-    """Return the tasks of a family in one world: one for each target that is on the screen and
-    whose first word no other label on it begins with."""
+def task_of(family: Family, number: int) -> Task:
+    """Return the task of a family with this number; pure."""
+    stream = random.Random(f"touches/{family.name}/{number}")
+    world = stream.randrange(WORLDS)
+    scene = family.make(world, stream)
     show: Patch = {"app": family.app, "op": "show", "path": family.path}
-    patches = (*family.patches(world_seed), show)
-    screen = new_device(WORLD, world_seed, patches).screen
-    labels = [node.label for node in screen.nodes if node.label and node.do is not None]
-    first = Counter(word_of(label) for label in set(labels))
-    made: list[Task] = []
-    for number, target in enumerate(family.targets(world_seed)):
-        word = word_of(target.label)
-        if first[word] != 1 or not any(label.startswith(target.label) for label in labels):
-            continue
-        made.append(
-            Task(
-                id=f"touches/{family.name}@1",
-                seed=100 * world_seed + number,
-                env=EnvRef(kind="phone", size_px=SIZE_PX),
-                world=World(name=WORLD, seed=world_seed, patches=patches),
-                goal=Goal(text=f"{family.verb} {word}"),
-                params={"target": target.id},
-                checks=(
-                    Changed(
-                        app=family.app,
-                        table=family.table,
-                        ids=(target.id,),
-                        to={family.field: family.value},
-                        says=f"{family.field} of {target.label} is {family.value}",
-                    ),
-                ),
-                allowed=ALLOWED if family.app != "messages" else ALLOWED[:-1],
-                golden=(family.golden(target.id),),
-                tags={"domain": family.name, "apps": family.app, "difficulty": "easy"},
-                budget=Budget(steps=family.touches),
-                optimal_steps=family.touches,
-            )
-        )
-    return tuple(made)
+    return Task(
+        id=f"touches/{family.name}@1",
+        seed=number,
+        env=EnvRef(kind="phone", size_px=SIZE_PX),
+        world=World(name=WORLD, seed=world, patches=(*scene.patches, show)),
+        goal=Goal(text=f"{family.verb} {scene.word.lower()}"),
+        params={"target": scene.target},
+        checks=(
+            Changed(
+                app=family.app,
+                table=family.table,
+                ids=(scene.target,),
+                to={family.field: family.value},
+                says=f"{family.field} of {scene.word} is {family.value}",
+            ),
+        ),
+        allowed=(*(a for a in ALLOWED if not a.startswith("messages")), *family.allowed),
+        golden=(family.golden(scene.target),),
+        tags={"domain": family.name, "apps": family.app, "difficulty": "easy"},
+        budget=Budget(steps=1),
+        optimal_steps=1,
+    )
 
 
-def word_of(label: str) -> str:
-    """Return the first word of a label, as the tiny tokenizer reads it."""
-    words = label.replace(",", " ").split()
-    return words[0].lower() if words else ""
+def tasks_of(family: Family, numbers: range) -> tuple[Task, ...]:
+    """Return the tasks of a family with these numbers."""
+    return tuple(task_of(family, number) for number in numbers)
 
 
+@lru_cache(maxsize=64)
 def _rows(app: str, table: str, seed: int) -> dict[str, dict[str, Any]]:
     data = initial_doc(WORLD, seed).apps[app].data.builtins()
     rows: dict[str, dict[str, Any]] = data[table]
     return rows
 
 
-def _targets(rows: Iterable[dict[str, Any]], label: str) -> tuple[Target, ...]:
-    return tuple(Target(id=row["id"], label=row[label]) for row in rows)
+def _set(app: str, table: str, row: str, **fields: Any) -> Patch:
+    return {"app": app, "table": table, "op": "set", "id": row, "fields": fields}
 
 
-def _lists(note: str) -> Callable[[int], tuple[Target, ...]]:
-    def targets(seed: int) -> tuple[Target, ...]:
-        rows = _rows("notes", "items", seed).values()
-        return _targets((r for r in rows if r["note"] == note and not r["done"]), "text")
-
-    return targets
+def _remove(app: str, table: str, row: str) -> Patch:
+    return {"app": app, "table": table, "op": "remove", "id": row}
 
 
-def _people(seed: int) -> tuple[Target, ...]:
-    rows = _rows("contacts", "people", seed).values()
-    return _targets((row for row in rows if not row["favourite"]), "name")
+def _checklist(world: int, stream: random.Random) -> Scene:
+    rows = [r for r, i in _rows("notes", "items", world).items() if i["note"] == "note1"]
+    count = stream.randint(2, 6)
+    words = stream.sample(NOUNS, count)
+    patches = [
+        _set("notes", "items", row, text=word.capitalize(), done=False)
+        for row, word in zip(rows, words, strict=False)
+    ]
+    patches += [_remove("notes", "items", row) for row in rows[count:]]
+    chosen = stream.randrange(count)
+    return Scene(target=rows[chosen], word=words[chosen], patches=tuple(patches))
 
 
-def _photos(seed: int) -> tuple[Target, ...]:
-    rows = _rows("gallery", "photos", seed).values()
-    return _targets((row for row in rows if not row["favourite"]), "title")
+def _conversations(world: int, stream: random.Random) -> Scene:
+    people = {r["phone"]: r["id"] for r in _rows("contacts", "people", world).values()}
+    threads = _rows("messages", "threads", world)
+    known = [r for r, thread in threads.items() if thread["phone"] in people]
+    shown = stream.sample(known, stream.randint(2, min(5, len(known))))
+    names = stream.sample(NAMES, len(shown))
+    patches: list[Patch] = []
+    for row in threads:
+        if row not in shown:
+            patches.append(_set("messages", "threads", row, archived=True, unread=0))
+    for row, name in zip(shown, names, strict=True):
+        person = people[threads[row]["phone"]]
+        family = stream.choice(FAMILY_NAMES)
+        patches.append(_set("contacts", "people", person, name=f"{name} {family}"))
+        patches.append(_set("messages", "threads", row, unread=1, archived=False))
+    chosen = stream.randrange(len(shown))
+    return Scene(target=shown[chosen], word=names[chosen], patches=tuple(patches))
 
 
-def _writers(seed: int) -> tuple[Target, ...]:
-    names = {row["phone"]: row["name"] for row in _rows("contacts", "people", seed).values()}
-    rows = _rows("messages", "threads", seed).values()
-    return tuple(
-        Target(id=row["id"], label=names[row["phone"]]) for row in rows if row["phone"] in names
-    )
-
-
-def _all_unread(seed: int) -> tuple[Patch, ...]:
-    return tuple(
-        {"app": "messages", "table": "threads", "op": "set", "id": thread, "fields": {"unread": 1}}
-        for thread in _rows("messages", "threads", seed)
-    )
+def _gadgets(world: int, stream: random.Random) -> Scene:
+    rows = _rows("settings", "gadgets", world)
+    free = [r for r, gadget in rows.items() if not gadget["paired"]]
+    words = stream.sample(NAMES + NOUNS, len(free))
+    patches = [
+        _set("settings", "gadgets", row, name=f"{word.capitalize()} {stream.choice(THINGS)}")
+        for row, word in zip(free, words, strict=True)
+    ]
+    chosen = stream.randrange(len(free))
+    return Scene(target=free[chosen], word=words[chosen], patches=tuple(patches))
 
 
 TICK = Family(
     name="tick", app="notes", path="/n/note1", verb="tick", table="items", field="done",
-    value=True, touches=1, targets=_lists("note1"),
+    value=True, make=_checklist,
     golden=lambda item: call(notes_actions.check_item, item=item, done=True),
-)  # fmt: skip
-STAR = Family(
-    name="star", app="contacts", path="/", verb="favourite", table="people", field="favourite",
-    value=True, touches=2, targets=_people,
-    golden=lambda person: call(contacts.favourite, person=person, on=True),
 )  # fmt: skip
 READ = Family(
     name="read", app="messages", path="/", verb="read", table="threads", field="unread",
-    value=0, touches=1, targets=_writers, patches=_all_unread,
+    value=0, make=_conversations,
     golden=lambda thread: call(messages_actions.mark_read, thread=thread),
 )  # fmt: skip
-LIKE = Family(
-    name="like", app="gallery", path="/", verb="favourite", table="photos", field="favourite",
-    value=True, touches=2, targets=_photos,
-    golden=lambda photo: call(gallery_actions.favourite, photo=photo, on=True),
+PAIR = Family(
+    name="pair", app="settings", path="/bluetooth", verb="pair", table="gadgets", field="paired",
+    value=True, make=_gadgets, allowed=("settings.gadgets.connected",),
+    golden=lambda gadget: call(settings_actions.pair, device=gadget),
 )  # fmt: skip
