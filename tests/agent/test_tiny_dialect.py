@@ -15,6 +15,7 @@ from screenloop.agent.prompt import quotes
 from screenloop.config import Window
 from screenloop.errors import ConfigError, EnvironmentFault, ParseFailure
 from screenloop.messages import ImagePart
+from screenloop.models.oracle import OracleModel
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.types import Effect, Goal, Observation
 
@@ -148,9 +149,9 @@ def tree(blobs, *labels):
     return blobs.put(msgspec.json.encode({"size_px": [400, 800], "nodes": nodes}), "json")
 
 
-async def play(dialect, replies, labels, window=Window()):
+async def play(dialect, replies, labels, window=Window(), model=None):
     blobs = MemoryBlobs()
-    model = ListedModel(replies)
+    model = model or ListedModel(replies)
     harness = Harness(model, blobs, dialect=dialect, window=window, image=dialect.image)
     goal = Goal(text="Save 'Milk'")
     harness.begin(Assignment(episode_id="e", goal=goal, spec=spec(), mode="gui_only"))
@@ -160,7 +161,7 @@ async def play(dialect, replies, labels, window=Window()):
         effects = (Effect(ok=True),) if index else ()
         turn = Turn(step_index=index, observation=seen, effects=effects)
         decisions.append(await harness.decide(turn, deadline_s=5))
-    return harness, model.requests, decisions
+    return harness, getattr(model, "requests", []), decisions
 
 
 async def test_a_tree_dialect_shows_the_list_and_taps_its_elements():
@@ -202,3 +203,11 @@ async def test_a_tree_dialect_without_a_tree_is_the_environments_fault():
     seen = Observation(frame=frame(blobs, 0), size_px=(412, 915))
     with pytest.raises(EnvironmentFault, match="has no tree, which dialect 'tinytree' reads"):
         await harness.decide(Turn(step_index=0, observation=seen), deadline_s=5)
+
+
+async def test_the_oracle_plays_by_marks_and_quotes_of_the_screen_at_hand():
+    oracle = OracleModel(lambda action: "unused")
+    oracle.set_plan("e", [Tap(at=(0.5, 0.1875)), Type(text="Milk")])
+    _, _, decisions = await play(TinyTree(), ["", ""], ["Open", "Save"], model=oracle)
+    assert [d.reply for d in decisions] == ["<e1>", "type <q0>"]
+    assert [type(d.actions[0]) for d in decisions] == [Tap, Type]

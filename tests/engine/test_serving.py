@@ -5,6 +5,7 @@ import aiohttp
 import msgspec
 import pytest
 from engine_parts import WORDS, image, pixel_policy, play, png, request, text_policy, user, words
+from msgspec.structs import replace
 
 from screenloop.engine.local import LocalEngine
 from screenloop.engine.serving import ModelServer, RecentBlobs, serve
@@ -51,12 +52,9 @@ async def test_over_http_every_token_fact_is_that_of_the_engine_in_this_process(
         replies = await play(remote, "e", turns, top_p=0.95)
         await remote.close()
     for got, want in zip(replies, expected, strict=True):
-        assert (got.text, got.finish_reason) == (want.text, want.finish_reason)
-        assert got.prompt_token_ids == want.prompt_token_ids
-        assert got.token_ids == want.token_ids
-        assert got.logprobs == want.logprobs
-        assert got.usage == want.usage
-        assert got.weights_version == "7"
+        assert want.token_ids
+        assert len(want.images) == sees * (1 + expected.index(want))
+        assert got == replace(want, took_s=got.took_s)
 
 
 async def test_concurrent_calls_share_passes_and_the_counters_tell():

@@ -56,14 +56,12 @@ async def test_reply_ids_log_probs_and_cached_tokens_are_read():
     assert "stream" not in body
 
 
-@pytest.mark.xfail(strict=True, reason="wire.py does not read this field yet")
 async def test_prompt_ids_are_read_from_the_choice():
     async with answering(completion()) as (model, _):
         reply = await model.complete(REQUEST, deadline_s=10)
     assert reply.prompt_token_ids == (1, 2, 3, 4, 5)
 
 
-@pytest.mark.xfail(strict=True, reason="wire.py does not read this field yet")
 async def test_the_weights_version_is_read_from_the_metadata():
     async with answering(completion()) as (model, _):
         reply = await model.complete(REQUEST, deadline_s=10)

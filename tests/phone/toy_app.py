@@ -100,6 +100,8 @@ def later(s: State, ctx: Ctx, item: ItemId, seconds: int = 60) -> None:
 
 @app.action("items.ring", writes=["items"])
 def ring(s: State, ctx: Ctx, item: ItemId) -> None:
+    if item not in s.items:
+        return
     s.items.update(item, done=True)
     ctx.notify("Done", s.items[item].name, item_page(item=item))
 

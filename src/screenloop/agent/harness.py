@@ -37,7 +37,7 @@ from screenloop.messages import (
     TextPart,
     shared_length,
 )
-from screenloop.models.base import Model
+from screenloop.models.base import Model, WritesActions
 from screenloop.store.blobs import BlobStore
 from screenloop.store.episodes import CallRecord
 from screenloop.types import EnvSpec, Mode, Observation, SizePx, Want
@@ -152,6 +152,10 @@ class Harness:
             messages=windowed_prompt(self._system(), steps, self._window),
             sampling=self._sampling,
         )
+        if isinstance(self._model, WritesActions):
+            self._model.writes(
+                request.call_id, lambda action: self._dialect.render(action, context)
+            )
         reply = await self._model.complete(request, deadline_s=deadline_s)
         text = whole_characters(reply.text)
         record = self._record(request, reply, text, span, turn.step_index)

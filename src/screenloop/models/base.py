@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
+from screenloop.actions import Action
 from screenloop.messages import ChatRequest, Reply
+
+
+@runtime_checkable
+class WritesActions(Protocol):
+    """A model that plays Actions: the harness tells it how to write them on the screen at hand."""
+
+    def writes(self, call_id: str, render: Callable[[Action], str]) -> None:
+        """Take what writes an Action in the dialect, for one call."""
+        ...
 
 
 class Model(Protocol):

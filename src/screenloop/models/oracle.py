@@ -14,7 +14,9 @@ class OracleModel:
     """Answers the n-th call of an episode with the n-th Action of its plan, then finishes.
 
     Rollout hands the plan over by `set_plan`, so that an agent never reads a golden solution.
-    `render` is the dialect's: it writes an Action as that model family would.
+    `render` is the dialect's: it writes an Action as that model family would. Where the harness
+    says by `writes` how the screen at hand lets it be written (with the marks of a list, say),
+    that counts.
     """
 
     def __init__(self, render: Callable[[Action], str], *, name: str = "oracle") -> None:
@@ -22,10 +24,15 @@ class OracleModel:
         self._render = render
         self._plans: dict[str, tuple[Action, ...]] = {}
         self._calls = CallCounter()
+        self._writers: dict[str, Callable[[Action], str]] = {}
 
     def set_plan(self, episode_id: str, actions: Sequence[Action]) -> None:
         """Say what to do in this episode; replaces an earlier plan."""
         self._plans[episode_id] = tuple(actions)
+
+    def writes(self, call_id: str, render: Callable[[Action], str]) -> None:
+        """Take what writes an Action on the screen of one call."""
+        self._writers[call_id] = render
 
     async def complete(self, request: ChatRequest, *, deadline_s: float) -> Reply:
         """Answer with the next planned Action.
@@ -42,7 +49,8 @@ class OracleModel:
         plan = self._plans[episode_id]
         number = self._calls.number(request.call_id)
         action = plan[number] if number < len(plan) else Finish(status="success")
-        return Reply(text=self._render(action))
+        render = self._writers.pop(request.call_id, self._render)
+        return Reply(text=render(action))
 
     async def preflight(self) -> None:
         """A plan is always there."""

@@ -1,8 +1,9 @@
 """The OpenAI chat completions wire form: requests out, replies in; pure.
 
 Extensions read where a server sends them: `return_token_ids` (vLLM: `prompt_token_ids`,
-`choices[].token_ids`), `logprobs.content[].id` and `timings.cache_n` (llama.cpp),
-`weights_version` (screenloop's own engine).
+`choices[].token_ids`; SGLang: both in the choice, and `metadata.weight_version`),
+`logprobs.content[].id` and `timings.cache_n` (llama.cpp), `weights_version` and `screenloop`
+(the project's own engine).
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from screenloop.messages import ChatRequest, Message, Reply, TextPart
+from screenloop.messages import (
+    ChatRequest,
+    ImageSpan,
+    Message,
+    Reply,
+    TextPart,
+    TokenStack,
+)
 from screenloop.store.blobs import BlobStore
 from screenloop.types import Usage
 
@@ -61,6 +69,13 @@ class _Choice(_Loose, frozen=True):
     finish_reason: str | None = None
     logprobs: _Logprobs | None = None
     token_ids: list[_Count] | None = None
+    prompt_token_ids: list[_Count] | None = None
+
+
+class _TokenFacts(_Loose, frozen=True):
+    images: tuple[ImageSpan, ...] = ()
+    banned_token_ids: tuple[_Count, ...] = ()
+    token_stack: TokenStack | None = None
 
 
 class _PromptDetails(_Loose, frozen=True):
@@ -83,6 +98,8 @@ class _Body(_Loose, frozen=True):
     timings: _Timings | None = None
     prompt_token_ids: list[_Count] | None = None
     weights_version: str | int | None = None
+    metadata: Any = None
+    screenloop: _TokenFacts = _TokenFacts()
 
 
 class _ModelEntry(_Loose, frozen=True):
@@ -156,10 +173,13 @@ def read_reply(data: bytes) -> Reply:
         text=_text(choice.message),
         finish_reason=choice.finish_reason or "unknown",
         usage=_usage(body),
-        prompt_token_ids=None if body.prompt_token_ids is None else tuple(body.prompt_token_ids),
+        prompt_token_ids=_prompt_ids(body, choice),
         token_ids=token_ids,
         logprobs=logprobs,
-        weights_version=None if body.weights_version is None else str(body.weights_version),
+        weights_version=_weights_version(body),
+        images=body.screenloop.images,
+        banned_token_ids=body.screenloop.banned_token_ids,
+        token_stack=body.screenloop.token_stack,
     )
 
 
@@ -218,6 +238,18 @@ def _tool_call(function: _Function) -> str:
             arguments = msgspec.json.decode(arguments)
     call = msgspec.json.encode({"name": function.name, "arguments": arguments}).decode()
     return f"<tool_call>\n{call}\n</tool_call>"
+
+
+def _prompt_ids(body: _Body, choice: _Choice) -> tuple[int, ...] | None:
+    ids = body.prompt_token_ids if choice.prompt_token_ids is None else choice.prompt_token_ids
+    return None if ids is None else tuple(ids)
+
+
+def _weights_version(body: _Body) -> str | None:
+    version = body.weights_version
+    if version is None and isinstance(body.metadata, dict):
+        version = body.metadata.get("weight_version")
+    return None if version is None else str(version)
 
 
 def _token_facts(

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable
 from typing import (
     TYPE_CHECKING,
@@ -312,8 +313,10 @@ class App(Generic[S]):
 
     def flow(self, name: str, *steps: FlowStep) -> None:
         """Declare a reference walk that starts at the app's first page."""
-        frame = inspect.stack()[1]
-        self.flows.append(Flow(name=name, steps=steps, where=f"{frame.filename}:{frame.lineno}"))
+        # Not inspect.stack(): that reads the sources of every loaded module.
+        caller = sys._getframe(1)
+        where = f"{caller.f_code.co_filename}:{caller.f_lineno}"
+        self.flows.append(Flow(name=name, steps=steps, where=where))
 
     def accepts_shared(self, route: Route[Any]) -> None:
         """Offer a page in the share sheet; its slots are `text` and/or `image`."""

@@ -247,9 +247,7 @@ class Learner:
         sums.tokens += tokens
         return (masked(loss_bs, mask_bs) * weights_bs).sum()
 
-    def _old(
-        self, rows: SampledRows, found: SampledScores, old: Mapping[str, Tensor]
-    ) -> Tensor:
+    def _old(self, rows: SampledRows, found: SampledScores, old: Mapping[str, Tensor]) -> Tensor:
         """Return the log-probabilities that ratios are taken to.
 
         Those before the update; of Samples drawn with older weights, what they were drawn with,

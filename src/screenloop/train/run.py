@@ -98,7 +98,11 @@ async def train_recipe(
             the last good weights.
     """
     return await train(
-        find_recipe(name), seed, run_folder(name, seed, out, time.time()), resume=resume, watch=watch
+        find_recipe(name),
+        seed,
+        run_folder(name, seed, out, time.time()),
+        resume=resume,
+        watch=watch,
     )
 
 

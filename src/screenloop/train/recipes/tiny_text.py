@@ -32,6 +32,7 @@ from screenloop.train.recipe import (
 )
 from screenloop.train.recipes.touches import PAIR, READ, TICK, Family, tasks_of
 from screenloop.train.settings import KlSettings, LearningSettings, LossSettings
+from screenloop.train.tasks_split import overlap
 from screenloop.types import Task
 
 TRAINED = (TICK, READ)
@@ -59,10 +60,12 @@ SETTINGS = TrainSettings(
 
 def tasks() -> TaskSets:
     """Return the tasks: training, validation and test differ in lists, unseen ones in the app."""
+    train = _all(TRAINED, TRAIN)
+    validation = _apart(train, _all(TRAINED, VALIDATION))
     return TaskSets(
-        train=_all(TRAINED, TRAIN),
-        validation=_all(TRAINED, VALIDATION),
-        test=_all(TRAINED, TEST),
+        train=train,
+        validation=validation,
+        test=_apart((*train, *validation), _all(TRAINED, TEST)),
         unseen=_all(UNSEEN, TEST),
     )
 
@@ -89,6 +92,13 @@ def recipe() -> Recipe:
 
 def _all(families: Sequence[Family], numbers: range) -> tuple[Task, ...]:
     return tuple(task for family in families for task in tasks_of(family, numbers))
+
+
+def _apart(known: Sequence[Task], more: Sequence[Task]) -> tuple[Task, ...]:
+    """Return the tasks that are not, under another number, among the known ones."""
+    found = overlap(known, more)
+    twice = {pair.test for pair in (*found.same_task, *found.same_problem)}
+    return tuple(task for task in more if task.key not in twice)
 
 
 def _texts(some: Sequence[Task]) -> Iterator[str]:

@@ -23,21 +23,8 @@ from screenloop.types import Budget, EnvRef, Goal, Struct, Task, World
 Patch = dict[str, Any]
 WORLDS = 4
 """Worlds that tasks begin in; the lists differ in every task, what is around them in each world."""
-NOUNS = tuple(
-    "apples bread butter carrots cheese chocolate coffee cream eggs flour garlic ginger grapes "
-    "honey jam lemons lentils lettuce milk mushrooms noodles nuts oats olives onions oranges pasta "
-    "peaches pears pepper plums potatoes pumpkin raisins rice salad salt soap spinach sugar tea "
-    "tofu tomatoes tuna vinegar walnuts water yeast yoghurt basil batteries candles cereal foil "
-    "gloves matches napkins paper plasters razors ribbon scissors shampoo sponges stamps string "
-    "tape tissues torch towels umbrella"
-    .split()
-)  # fmt: skip
-NAMES = tuple(
-    "Ada Ben Chloe Dmitri Elena Felix Grace Hugo Iris Jonas Keiko Liam Maya Nadia Omar Priya Quinn "
-    "Rosa Samir Tessa Umar Vera Wendy Xavier Yara Zane Anika Boris Clara Diego Amir Bella Carlos "
-    "Dora Emil Fatima Goran Helga Ivan Julia Karim Lena Milan Nora Oscar Paula Rafael Sonja Tariq "
-    "Ursula Viktor Wanda Yusuf Zelda".split()
-)
+NOUNS = tuple("apples bread butter coffee eggs honey milk pasta rice soap tea tomatoes".split())
+NAMES = tuple("Ada Ben Clara Diego Elena Felix Grace Hugo Iris Jonas Keiko Liam".split())
 FAMILY_NAMES = tuple("Park Okafor Novak Silva Rossi Greene".split())
 THINGS = tuple("Speaker Keyboard Headset Watch Lamp Camera Printer Scale".split())
 
