@@ -1,5 +1,5 @@
 # The two commands of the README do all the set-up themselves.
-.PHONY: demo test lint clean
+.PHONY: demo test test-slow lint clean
 
 demo:
 	@scripts/bootstrap
@@ -7,7 +7,12 @@ demo:
 
 test:
 	@scripts/bootstrap dev
-	.venv/bin/python -m pytest -n 2 --dist loadgroup
+	.venv/bin/python -m pytest -n 2 -m "not slow"
+
+# All 125 web pages twice, the built wheel in an empty environment: minutes, run by CI.
+test-slow:
+	@scripts/bootstrap dev
+	.venv/bin/python -m pytest -n 2 -m slow
 
 lint:
 	@scripts/bootstrap dev

@@ -18,9 +18,8 @@ class Lamp:
     """Implements `envs.base.Environment`; there is nothing to inherit from."""
 
     spec = EnvSpec(kind="lamp", size_px=(64, 64), actions=frozenset({"tap"}))
-
-    def __init__(self, blobs: MemoryBlobs) -> None:
-        self.blobs, self.level, self.frame = blobs, 0, ""
+    blobs = MemoryBlobs()
+    level, frame = 0, ""
 
     async def reset(self, start: Start | str, *, deadline_s: float) -> Observation:
         self.level = 0
@@ -49,13 +48,12 @@ class Lamp:
     async def close(self) -> None: ...
 
 
-async def open_instance() -> Lamp:
-    return Lamp(BLOBS)
+async def open_lamp() -> Lamp:
+    return Lamp()
 
 
-BLOBS = MemoryBlobs()
 START = Start(task=find_suite("fake").task("zero_counter", seed=0))  # a lamp reads nothing of it
 if __name__ == "__main__":
-    report = asyncio.run(check_environment(open_instance, [START], blobs=BLOBS))
+    report = asyncio.run(check_environment(open_lamp, [START], blobs=Lamp.blobs))
     print(*(f"{finding.rule}: {finding.passed}" for finding in report.findings), sep="\n")
     report.raise_for_failures()

@@ -29,7 +29,7 @@ EVAL_KEYS = [
 ]  # fmt: skip
 COMMANDS = {
     "apps", "bench", "collect", "compare", "demo", "doctor", "eval", "phone", "proof", "report",
-    "show", "suites", "tasks",
+    "serve-model", "show", "suites", "tasks", "train",
 }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from screenloop import __version__
+from screenloop import __version__, cli_train
 from screenloop.config import Window
 from screenloop.errors import ConfigError, ScreenloopError
 from screenloop.messages import Sampling
@@ -54,6 +54,8 @@ apps = App(name="apps", help="The mocked phone's apps.")
 bench = App(name="bench", help="Figures of docs/measurements.md, measured here.")
 app.command(apps)
 app.command(bench)
+app.command(cli_train.train)
+app.command(cli_train.serve_model)
 
 Json = Annotated[bool, Parameter(help="Print one JSON object on stdout.", negative="")]
 Switch = Annotated[bool, Parameter(negative="")]

@@ -205,22 +205,29 @@ def day_page(s: State, ui: Ui, date: Day) -> Page:
     )  # fmt: skip
 
 
+def _facts_card(ui: Ui, e: Event) -> Card:
+    repeats = ui.t(*dict(REPEATS)[e.repeat]) if e.repeat != "none" else ""
+    facts: tuple[tuple[str, tuple[str, str], str], ...] = (
+        (e.location, ("Place", "地点"), "location"),
+        (ui.t(*dict(LAYERS)[e.calendar]), ("Calendar", "日历"), "calendar"),
+        (repeats, ("Repeats", "重复"), "refresh"),
+        (e.organiser, ("Invited by", "邀请人"), "user"),
+    )
+    return Card(
+        children=tuple(
+            Row(title=value, subtitle=words, lead=Glyph(icon=icon))
+            for value, words, icon in facts
+            if value
+        )
+    )
+
+
 @app.page("/e/{event}/{date}")
 def event_page(s: State, ui: Ui, event: EventId, date: Day) -> Page:
     """One event on one of its days."""
     e = s.events[event]
     when = _day_words(ui, date)
     hours = f"{e.start} - {e.end}" if e.start else ui.t("All day", "全天")
-    facts: tuple[tuple[str, tuple[str, str], str], ...] = (
-        (e.location, ("Place", "地点"), "location"),
-        (ui.t(*dict(LAYERS)[e.calendar]), ("Calendar", "日历"), "calendar"),
-        (
-            ui.t(*dict(REPEATS)[e.repeat]) if e.repeat != "none" else "",
-            ("Repeats", "重复"),
-            "refresh",
-        ),
-        (e.organiser, ("Invited by", "邀请人"), "user"),
-    )
     body: list[Widget] = [
         Text(words=e.title, size_px=26, bold=True),
         Text(words=f"{when} · {hours}", size_px=16),
@@ -248,12 +255,7 @@ def event_page(s: State, ui: Ui, event: EventId, date: Day) -> Page:
             if reply
         )
         body.append(Chips(chips=replies, label=("Will you come?", "是否参加？")))
-    details = tuple(
-        Row(title=value, subtitle=words, lead=Glyph(icon=icon))
-        for value, words, icon in facts
-        if value
-    )
-    body.append(Card(children=details))
+    body.append(_facts_card(ui, e))
     if e.note:
         body += [Heading(words=("Note", "备注")), Text(words=e.note)]
     reminders = tuple(

@@ -251,20 +251,13 @@ def _writing_to(phone: str) -> str:
     return f"/new/{quote(phone, safe='')}" if phone else "/new"
 
 
-@app.page("/p/{person}")
-def person_page(s: State, ui: Ui, person: PersonId) -> Page:
-    """One contact."""
-    p = s.people[person]
-    sure = ui.question(
-        ("Delete contact?", "删除联系人？"), text=p.name, yes=("Delete", "删除"),
-        do=delete(person=p.id),
-    )  # fmt: skip
-    details: list[Widget] = [
+def _details(ui: Ui, p: Person) -> Card:
+    rows = [
         Row(title=p.phone, subtitle=("Mobile", "手机"), lead=Glyph(icon="phone"),
             do=Copy(text=p.phone)),
     ]  # fmt: skip
     if p.email:
-        details.append(
+        rows.append(
             Row(title=p.email, subtitle=("Email", "邮箱"), lead=Glyph(icon="mail"),
                 do=Copy(text=p.email))
         )  # fmt: skip
@@ -273,11 +266,22 @@ def person_page(s: State, ui: Ui, person: PersonId) -> Page:
         (p.birthday, ("Birthday", "生日"), "gift"),
         (ui.t(*dict(GROUPS)[p.group]), ("Group", "分组"), "tag"),
     )
-    details += [
+    rows += [
         Row(title=value, subtitle=words, lead=Glyph(icon=icon))
         for value, words, icon in facts
         if value
     ]
+    return Card(children=tuple(rows))
+
+
+@app.page("/p/{person}")
+def person_page(s: State, ui: Ui, person: PersonId) -> Page:
+    """One contact."""
+    p = s.people[person]
+    sure = ui.question(
+        ("Delete contact?", "删除联系人？"), text=p.name, yes=("Delete", "删除"),
+        do=delete(person=p.id),
+    )  # fmt: skip
     note = ui.field("note", ("Note", "备注"), p.note, lines=2)
     return Page(
         title="",
@@ -304,7 +308,7 @@ def person_page(s: State, ui: Ui, person: PersonId) -> Page:
                 ),
                 inset_px=24,
             ),
-            Card(children=tuple(details)),
+            _details(ui, p),
             note,
             Button(words=("Save note", "保存备注"), kind="tonal",
                    do=write_note(person=p.id, note=note.value), enabled=note.value != p.note),

@@ -45,7 +45,7 @@ def shown_photos(w: WorldView) -> list[Photo]:
     return found(w.state(State), "")
 
 
-def _photo(photo: Photo, says: str, *, weight: float = 1.0, **to: str | bool) -> Check:
+def _photo(photo: Photo, says: str, *, weight: float = 1.0, **to: Text | str | bool) -> Check:
     return Changed(
         app="gallery", table="photos", ids=(photo.id,), to=dict(to), weight=weight, says=says
     )
@@ -111,8 +111,8 @@ def correct_photo_details(w: WorldView) -> Draft:
         f'and call it "{title}".',
         params={"photo": photo.id, "title": title, "place": place},
         checks=(
-            _photo(photo, f"It was taken in {place}", place=place),
-            _photo(photo, f"It is called {title}", title=title),
+            _photo(photo, f"It was taken in {place}", place=Text(value=place)),
+            _photo(photo, f"It is called {title}", title=Text(value=title)),
         ),
         golden=(call(gallery.edit, photo=photo.id, title=title, place=place),),
     )
@@ -125,7 +125,11 @@ def oldest_of_album(w: WorldView) -> Draft:
     album = w.pick(s.albums, lambda a: a.id != "album2")
     photo = [p for p in shown_photos(w) if p.album == album.id][-1]
     title = w.rng.choice(("Where it began", "The very first", "How it all started"))
-    checks = [_photo(photo, f"The oldest photo of {album.name} is called {title}", title=title)]
+    checks = [
+        _photo(
+            photo, f"The oldest photo of {album.name} is called {title}", title=Text(value=title)
+        )
+    ]
     golden = [call(gallery.edit, photo=photo.id, title=title, place=photo.place)]
     if not photo.favourite:
         checks.append(_photo(photo, "It is a favourite", favourite=True))
@@ -216,13 +220,14 @@ def selfie_for_family(w: WorldView) -> Draft:
     album = w.pick(s.albums, lambda a: a.id not in ("album1", "album2"))
     photo = f"photo{len(s.photos) + 1}"
     taken: Where = {"kind": "portrait", "trashed": False}
+    called: Where = {"title": Text(value=title), "place": Text(value=place)}
     return Draft(
         goal=f'Take a selfie right now. It should be called "{title}" with {place} as its place, '
         f"and be kept in the album {album.name}.",
         params={"title": title, "place": place, "album": album.id},
         checks=(
             Added(app="gallery", table="photos", where=taken, says="A selfie was taken"),
-            Added(app="gallery", table="photos", where={**taken, "title": title, "place": place},
+            Added(app="gallery", table="photos", where={**taken, **called},
                   says=f"It is called {title} and was taken in {place}"),
             Added(app="gallery", table="photos", where={**taken, "album": album.id},
                   says=f"It is in {album.name}"),
@@ -252,7 +257,7 @@ def tidy_files(w: WorldView) -> Draft:
         params={"renamed": renamed.id, "moved": moved.id, "deleted": deleted.id},
         allowed=("gallery.files.modified_at",),
         checks=(
-            Changed(app="gallery", table="files", ids=(renamed.id,), to={"name": name},
+            Changed(app="gallery", table="files", ids=(renamed.id,), to={"name": Text(value=name)},
                     says=f"{renamed.name} is called {name}"),
             Changed(app="gallery", table="files", ids=(moved.id,), to={"folder": folder.id},
                     says=f"{moved.name} is in {folder.name}"),

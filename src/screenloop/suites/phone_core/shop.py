@@ -254,7 +254,8 @@ def move_and_redirect(w: WorldView) -> Draft:
         params={"street": street, "postcode": postcode, "city": city},
         checks=(
             Added(app="shop", table="addresses", says="The address is saved",
-                  where={"label": label, "name": name, "street": street, "city": city,
+                  where={"label": Text(value=label), "name": Text(value=name),
+                         "street": Text(value=street), "city": Text(value=city),
                          "postcode": postcode}),
             Value(app="shop", path="default_address", to=address, says="It is the default"),
             Changed(app="shop", table="orders", ids=(PACKED,), to={"address": address},

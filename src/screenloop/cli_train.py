@@ -1,0 +1,186 @@
+"""The commands that need torch: train a policy, serve a model; torch is imported when they run."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import msgspec
+from cyclopts import Parameter
+from rich.console import Console
+
+from screenloop.errors import ConfigError
+from screenloop.report import words
+from screenloop.report.terminal import print_fitted
+from screenloop.train.gains import gains
+from screenloop.train.live import Board, LiveRun, result_table
+from screenloop.train.metrics import NAME as METRICS
+from screenloop.train.metrics import read_metrics
+
+if TYPE_CHECKING:
+    from screenloop.train.run import TrainResult
+
+Json = Annotated[bool, Parameter(help="Print one JSON object on stdout.", negative="")]
+Switch = Annotated[bool, Parameter(negative="")]
+Dtype = Literal["float32", "bfloat16", "float16"]
+_EXTRA = ("torch", "transformers", "peft", "safetensors", "tokenizers")
+
+
+def require_train_extra() -> None:
+    """Refuse to go on without the packages of the `train` extra.
+
+    Raises:
+        ConfigError: names what is missing and the command that installs it.
+    """
+    missing = [name for name in _EXTRA if not _is_installed(name)]
+    if missing:
+        raise ConfigError(
+            f"this needs {', '.join(missing)}, which is not installed: "
+            "pip install 'screenloop[train]'"
+        )
+
+
+def train(
+    *, recipe: str, seed: int = 0, out: str = "", resume: Switch = False, json: Json = False
+) -> None:
+    """Train a policy by a recipe.
+
+    Parameters
+    ----------
+    recipe
+        Name of the recipe, or a dotted path to one.
+    seed
+        Of everything that is drawn.
+    out
+        Folder of the run.
+    resume
+        Go on from the last checkpoint in --out.
+    """
+    if resume and not out:
+        raise ConfigError("--resume goes on with the run in a folder: give --out DIR as well.")
+    require_train_extra()
+    from screenloop.train.recipes import find_recipe
+    from screenloop.train.run import run_folder
+    from screenloop.train.run import train as train_policy
+    from screenloop.train.stops import TrainingStopped
+
+    chosen = find_recipe(recipe)
+    folder = run_folder(recipe, seed, out, time.time())
+    board = Board(
+        title=f"{chosen.name}, seed {seed}",
+        updates=chosen.settings.updates,
+        warm_up_steps=chosen.settings.warm_up.max_steps,
+    )
+    console = Console(stderr=True)
+
+    try:
+        if json:
+            result = asyncio.run(train_policy(chosen, seed, folder, resume=resume))
+        else:
+            with LiveRun(console, board, time.monotonic) as live:
+                result = asyncio.run(train_policy(chosen, seed, folder, resume=resume, watch=live))
+    except KeyboardInterrupt:
+        _say_how_to_resume(console, recipe, seed, folder)
+        raise
+    except TrainingStopped:
+        console.print(f"Evidence and the last good weights are in {folder}", soft_wrap=True)
+        raise
+    if json:
+        sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
+        sys.stdout.flush()
+        return
+    _show(result)
+
+
+def serve_model(
+    folder: Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    model: str = "",
+    device: str = "cpu",
+    dtype: Dtype = "float32",
+    threads: int = 0,
+    seed: int = 0,
+) -> None:
+    """Serve a model over an OpenAI-compatible URL, with token ids and log-probabilities.
+
+    Parameters
+    ----------
+    folder
+        Of the model, in the Hugging Face layout.
+    host
+        Address to listen on.
+    port
+        Port to listen on; 0 takes a free one.
+    model
+        Name that clients ask for; the folder's when not given.
+    device
+        cpu, or a CUDA device.
+    dtype
+        Of the weights.
+    threads
+        Of each CPU pass; 0 leaves torch's own choice.
+    seed
+        For calls that name none.
+    """
+    if not 0 <= port <= 65535:
+        raise ConfigError(f"--port must be 0 to 65535, not {port}.")
+    if threads < 0:
+        raise ConfigError(f"--threads must be at least 0, not {threads}.")
+    require_train_extra()
+    from screenloop.engine.serving import serve
+
+    console = Console()
+
+    def ready(base_url: str) -> None:
+        name = model or folder.resolve().name
+        console.print(f"serving  {name} at {base_url}", soft_wrap=True, highlight=False)
+        line = f"next     screenloop eval --suite phone-core --model openai:{name}@{base_url}"
+        console.print(line, soft_wrap=True, highlight=False)
+
+    asyncio.run(
+        serve(
+            folder.resolve(), model=model, host=host, port=port, device=device, dtype=dtype,
+            threads=threads, seed=seed, ready=ready,
+        )
+    )  # fmt: skip
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ValueError:
+        # A module that was set to None is marked as not to be had.
+        return False
+
+
+def _say_how_to_resume(console: Console, recipe: str, seed: int, folder: Path) -> None:
+    from screenloop.train.checkpoint import NAME as CHECKPOINT
+
+    command = f"screenloop train --recipe {recipe} --seed {seed} --out {folder}"
+    if (folder / CHECKPOINT).exists():
+        said = f"Stopped. Go on with: {command} --resume"
+    else:
+        said = f"Stopped before the first checkpoint. Begin again with: {command}"
+    console.print(f"\n{said}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _show(result: TrainResult) -> None:
+    folder = Path(result.run_dir)
+    console = Console()
+    facts = (
+        ("updates", words.count(result.updates)),
+        ("episodes", words.count(result.episodes)),
+        ("groups with spread", words.count(result.groups_with_spread)),
+        ("parity, max", f"{result.parity_max:.1e}"),
+        ("CPU, wall", f"{words.seconds(result.cpu_s)}, {words.seconds(result.wall_s)}"),
+    )
+    told = gains(read_metrics(folder))
+    print_fitted(console, result_table(f"{result.recipe}, seed {result.seed}", told, facts))
+    console.print(f"\nresult   {folder}", soft_wrap=True, highlight=False)
+    console.print(f"metrics  {folder / METRICS}", soft_wrap=True, highlight=False)
