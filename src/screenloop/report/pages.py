@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import lru_cache
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -52,7 +53,9 @@ def render_page(name: str, view: Struct) -> str:
     return template.render(view=view, policy=policy, w=words)
 
 
+@lru_cache(maxsize=4)
 def _environment(script: str) -> Environment:
+    """Return what renders pages with this script; a run has hundreds of them, compiled once."""
     environment = Environment(
         loader=PackageLoader("screenloop.report", "templates"),
         autoescape=True,

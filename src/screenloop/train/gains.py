@@ -1,4 +1,4 @@
-"""What the warm-up gained and what reinforcement learning added, on tasks never trained on; pure."""
+"""What the warm-up gained and what reinforcement learning added, on held-out tasks; pure."""
 
 from __future__ import annotations
 
