@@ -43,6 +43,7 @@ from screenloop.rollout.play import RunRequest, play, run_folder
 from screenloop.rollout.proof import TaskProof
 from screenloop.store.runs import RunFolder, RunResult
 from screenloop.store.sealed import seal_run
+from screenloop.train.metrics import NAME as METRICS
 from screenloop.types import Budget, Mode
 
 app = App(
@@ -250,6 +251,9 @@ def report(run: Path, *, replays: Replays = "all", json: Json = False) -> None:
     replays
         Which episodes get a replay page.
     """
+    if (run / METRICS).is_file():
+        cli_train.report_training(run, json=json)
+        return
     folder = RunFolder.around(run)
     page = write_report(folder.root, replays=replays)
     if json:
@@ -408,6 +412,15 @@ def bench_web(*, json: Json = False) -> None:
 def bench_prefix(*, json: Json = False) -> None:
     """Count prompt tokens that windowed history lets a prefix cache reuse."""
     from screenloop.bench import prefix as measured
+
+    _bench(measured.run(), json)
+
+
+@bench.command(name="update")
+def bench_update(*, json: Json = False) -> None:
+    """Time one update on window samples against one on per-step samples of the same episodes."""
+    cli_train.require_train_extra()
+    from screenloop.bench import update as measured
 
     _bench(measured.run(), json)
 

@@ -18,8 +18,8 @@ from screenloop.report import words
 from screenloop.report.terminal import print_fitted
 from screenloop.train.gains import gains
 from screenloop.train.live import Board, LiveRun, result_table
-from screenloop.train.metrics import NAME as METRICS
 from screenloop.train.metrics import read_metrics
+from screenloop.train.page import write_run_page
 
 if TYPE_CHECKING:
     from screenloop.train.run import TrainResult
@@ -87,13 +87,15 @@ def train(
         _say_how_to_resume(console, recipe, seed, folder)
         raise
     except TrainingStopped:
-        console.print(f"Evidence and the last good weights are in {folder}", soft_wrap=True)
+        page = write_run_page(folder)
+        console.print(f"Evidence and the last good weights: {folder}; page: {page}", soft_wrap=True)
         raise
+    page = write_run_page(folder)
     if json:
         sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
         sys.stdout.flush()
         return
-    _show(result)
+    _show(result, page)
 
 
 def serve_model(
@@ -170,7 +172,19 @@ def _say_how_to_resume(console: Console, recipe: str, seed: int, folder: Path) -
     console.print(f"\n{said}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _show(result: TrainResult) -> None:
+def report_training(folder: Path, *, json: bool) -> None:
+    """Write the page of a training run, finished or not, and print its gain."""
+    page = write_run_page(folder)
+    told = gains(read_metrics(folder))
+    if json:
+        sys.stdout.write(msgspec.json.encode({"gains": told, "report": str(page)}).decode() + "\n")
+        return
+    console = Console()
+    print_fitted(console, result_table(folder.name, told, ()))
+    console.print(f"report   {page}", soft_wrap=True, highlight=False)
+
+
+def _show(result: TrainResult, page: Path) -> None:
     folder = Path(result.run_dir)
     console = Console()
     facts = (
@@ -183,4 +197,5 @@ def _show(result: TrainResult) -> None:
     told = gains(read_metrics(folder))
     print_fitted(console, result_table(f"{result.recipe}, seed {result.seed}", told, facts))
     console.print(f"\nresult   {folder}", soft_wrap=True, highlight=False)
-    console.print(f"metrics  {folder / METRICS}", soft_wrap=True, highlight=False)
+    console.print(f"page     {page}", soft_wrap=True, highlight=False)
+    console.print("next     open the page in a browser; another seed shows the spread: --seed 1")

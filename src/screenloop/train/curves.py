@@ -6,7 +6,7 @@ The drawing is stretched to the room there is, labels are not, so a chart reads 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import msgspec
@@ -37,6 +37,8 @@ class Axis(Struct, frozen=True, kw_only=True):
     low: float
     high: float
     ticks: tuple[tuple[float, str], ...]
+    noun: str = "update"
+    """What a place on it is; places up to 0 have no number."""
     shade_to: float | None = None
     """Up to here the ground is shaded: the warm-up."""
 
@@ -139,7 +141,7 @@ def chart(
             for y in marks
         ),
         shade=0.0 if axis.shade_to is None else round(left(axis.shade_to), 2),
-        told=_told(kept, unit, left),
+        told=_told(kept, unit, left, axis.noun),
     )
 
 
@@ -157,7 +159,7 @@ def say(value: float, unit: Unit) -> str:
     return f"{value:.4g}"
 
 
-def even_ticks(high: float, count: int = 5) -> tuple[float, ...]:
+def even_ticks(high: float, count: int = 8) -> tuple[float, ...]:
     """Return round numbers from 0 up to at most `high`."""
     step = _round_step(high / count)
     return tuple(step * i for i in range(int(high / step + 1e-9) + 1))
@@ -195,8 +197,8 @@ def _y_marks(ys: Sequence[float], unit: Unit, *, from_zero: bool) -> list[float]
         return [0.0, 0.25, 0.5, 0.75, 1.0]
     if unit == "power":
         positive = [y for y in ys if y > 0] or [1e-9]
-        low, high = math.floor(math.log10(min(positive))), math.ceil(math.log10(max(positive)))
-        return [float(i) for i in range(low, max(high, low + 1) + 1)]
+        first, last = math.floor(math.log10(min(positive))), math.ceil(math.log10(max(positive)))
+        return [float(i) for i in range(first, max(last, first + 1) + 1)]
     low = 0.0 if from_zero else min(0.0, *ys)
     high = max(0.0, *ys)
     if high <= low:
@@ -236,11 +238,16 @@ class _Told(Struct, frozen=True, kw_only=True):
     words: list[str]
 
 
-def _told(series: Sequence[Series], unit: Unit, left: object) -> str:
-    assert callable(left)
+def _told(series: Sequence[Series], unit: Unit, left: Callable[[float], float], noun: str) -> str:
     by_x: dict[float, list[str]] = {}
     for one in series:
         for x, y in zip(one.xs, one.ys, strict=True):
             by_x.setdefault(x, []).append(f"{one.name} {say(y, unit)}")
-    told = [_Told(left=round(left(x), 2), words=by_x[x]) for x in sorted(by_x)]
+    told = [
+        _Told(
+            left=round(left(x), 2),
+            words=[f"{noun} {x:.0f}", *by_x[x]] if x > 0 else by_x[x],
+        )
+        for x in sorted(by_x)
+    ]
     return msgspec.json.encode(told).decode()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -13,14 +14,37 @@ from screenloop.report import words
 from screenloop.report.pages import render_page
 from screenloop.store.runs import write_whole
 from screenloop.train.curves import Axis, Chart, Series, chart, even_ticks
-from screenloop.train.gains import Gain, gains
+from screenloop.train.gains import SET_WORDS, Gain, gains, points
 from screenloop.train.metrics import EvaluationLine, UpdateLine, WarmUpLine, read_metrics
 from screenloop.types import Struct
 
 PAGE = "run.html"
 RESULT = "result.json"
+_Found = TypeVar("_Found", bound=msgspec.Struct)
 _GUTTER = 0.16
 """Share of the width that the warm-up gets in front of the updates."""
+
+
+class GainView(Struct, frozen=True, kw_only=True):
+    """The success on one set of tasks, split into what it was gained by."""
+
+    says: str
+    tasks: int
+    last: float
+    """Percent, at the latest measurement."""
+    parts: tuple[Part, ...]
+    before: str
+    by_sft: str
+    by_rl: str
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """A stretch of the bar, in percent of its width."""
+
+    kind: str
+    """`before`, `sft`, `rl`, or `lost` where success fell."""
+    left: float
+    right: float
 
 
 class RunView(Struct, frozen=True, kw_only=True):
@@ -28,7 +52,7 @@ class RunView(Struct, frozen=True, kw_only=True):
 
     title: str
     says: str
-    gains: tuple[Gain, ...]
+    gains: tuple[GainView, ...]
     finished: bool
     stopped: str
     """Why an update was refused; empty when none was."""
@@ -39,7 +63,7 @@ class RunView(Struct, frozen=True, kw_only=True):
     card: tuple[tuple[str, str], ...]
 
 
-class _Card(Struct, frozen=True, kw_only=True):
+class _Card(msgspec.Struct, frozen=True, kw_only=True):
     """What is read of `result.json`."""
 
     result: dict[str, Any]
@@ -47,7 +71,7 @@ class _Card(Struct, frozen=True, kw_only=True):
     fingerprint: str = ""
 
 
-class _Stop(Struct, frozen=True, kw_only=True):
+class _Stop(msgspec.Struct, frozen=True, kw_only=True):
     """What is read of `stopped-<update>.json`."""
 
     update: int
@@ -95,7 +119,7 @@ def run_view(folder: Path) -> RunView:
         title=name,
         says=f"{words.plural(len(told.warm_up), 'warm-up step')}, then {updates} of "
         "reinforcement learning",
-        gains=told.gains,
+        gains=tuple(_gain_view(gain) for gain in told.gains),
         finished=card is not None,
         stopped=_stopped(folder, told),
         tiles=_tiles(told, result),
@@ -138,7 +162,7 @@ def _success_chart(told: Told) -> Chart | None:
     axis = Axis(
         low=-gutter,
         high=last,
-        ticks=((-gutter, "untrained"), (0.0, "SFT"), *ticks),
+        ticks=((-gutter, "start"), (0.0, "SFT"), *ticks),
         shade_to=0.0,
     )
     return chart(
@@ -168,14 +192,14 @@ def _charts(told: Told) -> tuple[Chart, ...]:
         chart(
             "Success by domain",
             "Sampled attempts of the training tasks, by kind of task.",
-            [over(d or "all", lambda line, d=d: line.success_by_domain.get(d)) for d in domains],
+            [over(d or "all", partial(_of_domain, d)) for d in domains],
             axis, unit="share",
         ),
         chart(
             "Reward",
             "What is learnt from, and its named components; success is kept apart from it.",
             [over("total", lambda line: line.reward)]
-            + [over(c, lambda line, c=c: line.reward_components.get(c)) for c in components],
+            + [over(c, partial(_of_component, c)) for c in components],
             axis,
         ),
         chart(
@@ -219,7 +243,7 @@ def _charts(told: Told) -> tuple[Chart, ...]:
         chart(
             "Seconds by stage",
             "Wall time of each update, stages on top of each other.",
-            [over(stage, lambda line, stage=stage: getattr(line.seconds, stage))
+            [over(stage, partial(_of_stage, stage))
              for stage in updates[0].seconds.__struct_fields__],
             axis, unit="seconds", stacked=True,
         ),
@@ -232,7 +256,7 @@ def _warm_up_charts(lines: Sequence[WarmUpLine]) -> tuple[Chart, ...]:
         return ()
     high = max(2, lines[-1].step)
     ticks = tuple((max(1.0, x), f"{max(1.0, x):.0f}") for x in even_ticks(high))
-    axis = Axis(low=1, high=high, ticks=ticks)
+    axis = Axis(low=1, high=high, ticks=ticks, noun="step")
     xs = tuple(float(line.step) for line in lines)
     drawn = (
         chart(
@@ -251,12 +275,47 @@ def _warm_up_charts(lines: Sequence[WarmUpLine]) -> tuple[Chart, ...]:
     return tuple(one for one in drawn if one is not None)
 
 
+def _of_domain(domain: str, line: UpdateLine) -> float | None:
+    return line.success_by_domain.get(domain)
+
+
+def _of_component(name: str, line: UpdateLine) -> float | None:
+    return line.reward_components.get(name)
+
+
+def _of_stage(stage: str, line: UpdateLine) -> float | None:
+    seconds: float = getattr(line.seconds, stage)
+    return seconds
+
+
 def _over_updates(
     updates: Sequence[UpdateLine], name: str, value: Callable[[UpdateLine], float | None]
 ) -> Series:
     told = [(float(line.update), value(line)) for line in updates]
     known = [(x, float(y)) for x, y in told if y is not None]
     return Series(name=name, xs=tuple(x for x, _ in known), ys=tuple(y for _, y in known))
+
+
+def _gain_view(gain: Gain) -> GainView:
+    ends = {"before": gain.before, "sft": gain.after_sft, "rl": gain.after_rl}
+    parts: list[Part] = []
+    at = 0.0
+    for kind, share in ends.items():
+        if share is None:
+            continue
+        to = 100 * share
+        parts.append(
+            Part(
+                kind=kind if to >= at else "lost",
+                left=round(min(at, to), 2),
+                right=round(100 - max(at, to), 2),
+            )
+        )
+        at = to
+    return GainView(
+        says=SET_WORDS[gain.of], tasks=gain.tasks, last=at, parts=tuple(parts),
+        before=words.percent(gain.before), by_sft=points(gain.by_sft), by_rl=points(gain.by_rl),
+    )  # fmt: skip
 
 
 # ---- figures -------------------------------------------------------------------------------
@@ -270,7 +329,7 @@ def _tiles(told: Told, result: dict[str, Any]) -> tuple[tuple[str, str, str], ..
     spread = sum(line.groups_with_spread for line in updates)
     groups = sum(line.groups for line in updates)
     wall_s = result.get("wall_s")
-    cpu_s = [line.cpu_s for line in (*told.evaluations, *updates)]
+    cpu_s = [line.cpu_s for line in told.evaluations] + [line.cpu_s for line in updates]
     return (
         ("updates", words.count(len(updates)), ""),
         ("attempts", words.count(sum(line.attempts for line in updates)),
@@ -310,7 +369,7 @@ def _stopped(folder: Path, told: Told) -> str:
     return f"Update {later[-1].update} was refused: {later[-1].reason}" if later else ""
 
 
-def _read[T: Struct](path: Path, kind: type[T]) -> T:
+def _read(path: Path, kind: type[_Found]) -> _Found:
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError) as error:
