@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 from screenloop.phone.apps.calendar import State, app
-from screenloop.phone.apps.calendar_model import falls_on, overlapping
+from screenloop.phone.apps.calendar_state import falls_on, overlapping
 from screenloop.phone.boot import new_device
 from screenloop.phone.cast import cast
 from screenloop.phone.device import Device

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screenloop.phone.apps.clock import State, app
-from screenloop.phone.apps.clock_model import Alarm, minutes_between, next_ring_s, span
+from screenloop.phone.apps.clock_state import Alarm, minutes_between, next_ring_s, span
 from screenloop.phone.boot import new_device
 from screenloop.phone.cast import START, cast
 from screenloop.phone.device import Device

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from screenloop.phone.apps.settings import State, app
-from screenloop.phone.apps.settings_model import PHONE, SYSTEM_MB, used_mb
+from screenloop.phone.apps.settings_state import PHONE, SYSTEM_MB, used_mb
 from screenloop.phone.boot import new_device
 from screenloop.phone.cast import cast
 from screenloop.phone.device import Device

@@ -29,7 +29,6 @@ from screenloop.store.episodes import Episode, Record, encode_record, episode_of
 from screenloop.train.streams import attempt_seed
 from screenloop.types import Mode, Struct, Task
 
-
 _ROUNDING = 0.0025
 """Shares of the frame."""
 

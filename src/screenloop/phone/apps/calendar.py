@@ -20,7 +20,7 @@ from screenloop.phone.apps.calendar_actions import (
     skip,
     uninvite,
 )
-from screenloop.phone.apps.calendar_model import (
+from screenloop.phone.apps.calendar_state import (
     COLORS,
     LAYERS,
     REMINDERS,

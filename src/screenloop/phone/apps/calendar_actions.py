@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec.structs import replace
 
-from screenloop.phone.apps.calendar_model import (
+from screenloop.phone.apps.calendar_state import (
     Clock,
     Day,
     Event,

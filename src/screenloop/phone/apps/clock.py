@@ -27,7 +27,7 @@ from screenloop.phone.apps.clock_actions import (
     start_stopwatch,
     stop_stopwatch,
 )
-from screenloop.phone.apps.clock_model import (
+from screenloop.phone.apps.clock_state import (
     EVERY_DAY,
     SNOOZES,
     SOUNDS,

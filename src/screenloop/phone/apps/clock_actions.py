@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from screenloop.phone.apps.clock_model import (
+from screenloop.phone.apps.clock_state import (
     Alarm,
     AlarmId,
     City,

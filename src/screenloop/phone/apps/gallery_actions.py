@@ -17,9 +17,7 @@ from screenloop.phone.apps.gallery_seed import (
     Name,
     Photo,
 )
-from screenloop.phone.apps.gallery_state import FileId, PhotoId, app, at
-from screenloop.phone.apps.gallery_state import State as State
-from screenloop.phone.apps.gallery_state import found as found
+from screenloop.phone.apps.gallery_state import FileId, PhotoId, State, app, at, found
 from screenloop.phone.ctx import Ctx
 from screenloop.phone.do import Back
 from screenloop.phone.imagery import SCENE_KINDS

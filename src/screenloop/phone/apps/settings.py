@@ -55,7 +55,7 @@ from screenloop.phone.apps.settings_device import (
     security_page,
     sound_page,
 )
-from screenloop.phone.apps.settings_model import (
+from screenloop.phone.apps.settings_state import (
     PHONE,
     SERVICES,
     SYSTEM_MB,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 from screenloop.phone import shell
-from screenloop.phone.apps.settings_model import (
+from screenloop.phone.apps.settings_state import (
     OPTIONS,
     PHONE,
     WANTED,

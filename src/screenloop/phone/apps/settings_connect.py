@@ -16,7 +16,7 @@ from screenloop.phone.apps.settings_actions import (
     set_option,
     set_switch,
 )
-from screenloop.phone.apps.settings_model import Gadget, GadgetId, Network, NetworkId, State, app
+from screenloop.phone.apps.settings_state import Gadget, GadgetId, Network, NetworkId, State, app
 from screenloop.phone.canvas import Words
 from screenloop.phone.do import Copy
 from screenloop.phone.inputs import Switch

@@ -18,7 +18,7 @@ from screenloop.phone.apps.settings_actions import (
     sound_notices,
 )
 from screenloop.phone.apps.settings_connect import system_switch
-from screenloop.phone.apps.settings_model import (
+from screenloop.phone.apps.settings_state import (
     CHIMES,
     FONTS,
     PERMISSIONS,

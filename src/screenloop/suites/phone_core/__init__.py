@@ -1,1 +1,1 @@
-"""`phone-core`: everyday tasks over the eight first apps of the mocked phone."""
+"""`phone-core`: everyday tasks over the nine first apps of the mocked phone."""

@@ -9,12 +9,12 @@ from screenloop.phone.apps import messages_actions as messages
 from screenloop.phone.apps import notes_actions as notes
 from screenloop.phone.apps import notes_seed
 from screenloop.phone.apps import settings_actions as settings
-from screenloop.phone.apps.calendar_model import later
-from screenloop.phone.apps.clock_model import EVERY_DAY
-from screenloop.phone.apps.clock_model import State as Clock
+from screenloop.phone.apps.calendar_state import later
+from screenloop.phone.apps.clock_state import EVERY_DAY
+from screenloop.phone.apps.clock_state import State as Clock
 from screenloop.phone.apps.messages_seed import facts
-from screenloop.phone.apps.settings_model import PHONE
-from screenloop.phone.apps.settings_model import State as Settings
+from screenloop.phone.apps.settings_state import PHONE
+from screenloop.phone.apps.settings_state import State as Settings
 from screenloop.suites.phone_core.records import (
     chat_with,
     first_name,

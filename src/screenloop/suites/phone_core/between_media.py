@@ -7,7 +7,7 @@ from screenloop.phone.apps import calendar_actions as calendar
 from screenloop.phone.apps import gallery_actions as gallery
 from screenloop.phone.apps import messages_actions as messages
 from screenloop.phone.apps import notes_actions as notes
-from screenloop.phone.apps.gallery_actions import State, found
+from screenloop.phone.apps.gallery_state import State, found
 from screenloop.phone.apps.messages_seed import facts, spoken
 from screenloop.suites.phone_core.records import (
     chat_with,

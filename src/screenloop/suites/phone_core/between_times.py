@@ -10,7 +10,7 @@ from screenloop.phone.apps import calendar_actions as calendar
 from screenloop.phone.apps import contacts, notes_seed
 from screenloop.phone.apps import messages_actions as messages
 from screenloop.phone.apps import notes_actions as notes
-from screenloop.phone.apps.calendar_model import State, later, overlapping
+from screenloop.phone.apps.calendar_state import State, later, overlapping
 from screenloop.phone.apps.messages_seed import DAY_NAMES, DENTIST, dollars, facts, spoken
 from screenloop.phone.apps.messages_state import State as Chats
 from screenloop.phone.cast import CITIES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from screenloop.criteria import Changed, Set, Text, Value
 from screenloop.phone.apps import calendar_actions as calendar
-from screenloop.phone.apps.calendar_model import REMINDERS, Event, State, later
+from screenloop.phone.apps.calendar_state import REMINDERS, Event, State, later
 from screenloop.phone.apps.contacts import State as Contacts
 from screenloop.phone.apps.messages_seed import spoken
 from screenloop.suites.phone_core.records import first_name

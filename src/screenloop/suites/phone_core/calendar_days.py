@@ -5,7 +5,7 @@ from __future__ import annotations
 from screenloop.actions import Answer, Tool
 from screenloop.criteria import AnswerIs, Changed, Check, Number, Removed, Set, Text, Time
 from screenloop.phone.apps import calendar_actions as calendar
-from screenloop.phone.apps.calendar_model import State, later
+from screenloop.phone.apps.calendar_state import State, later
 from screenloop.phone.apps.messages_seed import spoken
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
 from screenloop.suites.phone_core.time_records import event_titled, on_day

@@ -5,8 +5,8 @@ from __future__ import annotations
 from screenloop.actions import Answer
 from screenloop.criteria import Added, AnswerIs, Changed, Count, Removed, Text, Time, Value
 from screenloop.phone.apps import clock_actions as clock
-from screenloop.phone.apps.calendar_model import later
-from screenloop.phone.apps.clock_model import State, Zone
+from screenloop.phone.apps.calendar_state import later
+from screenloop.phone.apps.clock_state import State, Zone
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
 from screenloop.suites.phone_core.time_records import alarm_labelled, weekdays
 

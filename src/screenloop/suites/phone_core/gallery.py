@@ -16,8 +16,8 @@ from screenloop.criteria import (
     Where,
 )
 from screenloop.phone.apps import gallery_actions as gallery
-from screenloop.phone.apps.gallery_actions import State, found
 from screenloop.phone.apps.gallery_seed import Photo
+from screenloop.phone.apps.gallery_state import State, found
 from screenloop.phone.apps.messages_seed import spoken
 from screenloop.phone.cast import CITIES
 from screenloop.suites.phone_core.money_records import day_of

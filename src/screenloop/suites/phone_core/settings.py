@@ -16,7 +16,7 @@ from screenloop.criteria import (
     Value,
 )
 from screenloop.phone.apps import settings_actions as settings
-from screenloop.phone.apps.settings_model import CHIMES, PHONE, RINGTONES, SLEEPS, State
+from screenloop.phone.apps.settings_state import CHIMES, PHONE, RINGTONES, SLEEPS, State
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
 
 pack = Pack("device")

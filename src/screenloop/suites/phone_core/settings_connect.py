@@ -5,7 +5,7 @@ from __future__ import annotations
 from screenloop.actions import Answer
 from screenloop.criteria import Added, AnswerIs, Changed, Number, Text, Value
 from screenloop.phone.apps import settings_actions as settings
-from screenloop.phone.apps.settings_model import State
+from screenloop.phone.apps.settings_state import State
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
 from screenloop.suites.phone_core.time_records import joined, network_named
 

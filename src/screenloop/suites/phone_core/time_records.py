@@ -7,14 +7,14 @@ from typing import Any
 from screenloop.actions import Tool
 from screenloop.criteria import Added, Changed, Check, Expected, Text, Value
 from screenloop.phone.apps import messages_actions as messages
-from screenloop.phone.apps.calendar_model import Event, Occurrence, minute_of, occurrences
-from screenloop.phone.apps.calendar_model import State as Calendar
-from screenloop.phone.apps.clock_model import Alarm
-from screenloop.phone.apps.clock_model import State as Clock
+from screenloop.phone.apps.calendar_state import Event, Occurrence, minute_of, occurrences
+from screenloop.phone.apps.calendar_state import State as Calendar
+from screenloop.phone.apps.clock_state import Alarm
+from screenloop.phone.apps.clock_state import State as Clock
 from screenloop.phone.apps.messages_state import State as Chats
 from screenloop.phone.apps.messages_state import thread_of
-from screenloop.phone.apps.settings_model import Network
-from screenloop.phone.apps.settings_model import State as Settings
+from screenloop.phone.apps.settings_state import Network
+from screenloop.phone.apps.settings_state import State as Settings
 from screenloop.suites.phone_core.records import quiet
 from screenloop.suites.phone_core.template import WorldView, call
 
