@@ -1,6 +1,7 @@
 """MiniWoB++ pages: what the site refuses, and that seed and actions decide every byte."""
 
 import asyncio
+import re
 
 import pytest
 from web_parts import start
@@ -125,3 +126,12 @@ def test_patches_set_the_time_limit_and_the_data_mode_and_nothing_else() -> None
         site.begin(World(name="miniwob/click-test", patches=({"difficulty": 1},)))
     with pytest.raises(TaskError, match="unknown miniwob data mode 'exam'"):
         site.begin(World(name="miniwob/click-test", patches=({"data_mode": "exam"},)))
+
+
+def test_no_page_stores_anything_so_a_context_may_load_one_beforehand() -> None:
+    root = page_path("click-test").parent.parent
+    sources = [p for p in root.rglob("*") if p.suffix in (".html", ".js")]
+    stores = re.compile(rb"localStorage|sessionStorage|indexedDB|document\.cookie")
+    mine = [p for p in sources if p.parent.name in ("miniwob", "core", "common")]
+    assert len(mine) > len(registered_tasks())
+    assert [p.name for p in mine if stores.search(p.read_bytes())] == []

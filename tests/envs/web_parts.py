@@ -33,6 +33,9 @@ class LocalPages:
             raise TaskError(f"no page {path.name!r}")
         return path.as_uri()
 
+    def warm_url(self, world: World) -> str:
+        return ""
+
     def viewport(self, size_px: SizePx) -> Viewport:
         return Viewport(size_px=size_px)
 

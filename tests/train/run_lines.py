@@ -11,8 +11,10 @@ from screenloop.train.metrics import (
     EvaluationLine,
     Line,
     StageSeconds,
+    TaskSet,
     UpdateLine,
     WarmUpLine,
+    When,
 )
 
 

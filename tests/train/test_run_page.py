@@ -58,7 +58,7 @@ def test_the_page_fetches_nothing_and_shows_the_gain(tmp_path: Path) -> None:
     write_lines(tmp_path, whole_run())
     page = write_run_page(tmp_path).read_text("utf-8")
     assert "+51.0" in page
-    assert "default-src 'none'" in page
+    assert "default-src &#39;none&#39;" in page
     assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
     assert "has not ended" in page
 
@@ -89,7 +89,9 @@ def test_report_writes_the_page_of_a_training_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_lines(tmp_path, whole_run())
-    main(["report", str(tmp_path), "--json"])
+    with pytest.raises(SystemExit) as end:
+        main(["report", str(tmp_path), "--json"])
+    assert not end.value.code
     found = json.loads(capsys.readouterr().out)
     assert Path(found["report"]).is_file()
     assert [gain["of"] for gain in found["gains"]] == ["test", "unseen"]

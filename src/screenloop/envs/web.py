@@ -166,7 +166,7 @@ class WebEnvironment:
             if earlier is not None:
                 self._host.retire(earlier.page)
         episode.first = episode.last
-        self._host.prepare(viewport)
+        self._host.prepare(viewport, site.warm_url(world))
         return msgspec.structs.replace(observation, goal=site.goal(episode.first))
 
     async def observe(self, want: Sequence[Want] = ("frame",), *, deadline_s: float) -> Observation:

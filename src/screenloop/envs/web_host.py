@@ -58,11 +58,17 @@ class BrowserHost:
                     return page
         return await Page.open(browser, viewport)
 
-    def prepare(self, viewport: Viewport) -> None:
-        """Have a page ready for the next `page` call."""
+    def prepare(self, viewport: Viewport, warm_url: str) -> None:
+        """Have a page ready for the next `page` call.
+
+        Args:
+            viewport: of the page.
+            warm_url: a page to load beforehand, which leaves the site's scripts compiled in the
+                page's process; empty for none.
+        """
         browser = self._browsers.get(viewport.scale)
         if browser is not None and browser.is_alive and viewport not in self._spares:
-            spare = asyncio.create_task(Page.open(browser, viewport))
+            spare = asyncio.create_task(_warm_page(browser, viewport, warm_url))
             spare.add_done_callback(_seen)
             self._spares[viewport] = spare
 
@@ -100,6 +106,17 @@ class BrowserHost:
             browser = await launch(self._binary, scale=scale, draw_on_demand=self._draw_on_demand)
             self._browsers[scale] = browser
             return browser
+
+
+async def _warm_page(browser: Browser, viewport: Viewport, warm_url: str) -> Page:
+    page = await Page.open(browser, viewport)
+    try:
+        if warm_url:
+            await page.navigate(warm_url)
+    except BaseException:
+        await _close(page)
+        raise
+    return page
 
 
 async def _close(page: Page) -> None:

@@ -73,6 +73,10 @@ class MiniwobSite:
         " utterance: (u => typeof u === 'string' ? u : u.utterance)(core.getUtterance())})"
     )
 
+    def warm_url(self, world: World) -> str:
+        """Return the world's own page: no page of the package stores anything."""
+        return self.url(world)
+
     def viewport(self, size_px: SizePx) -> Viewport:
         """Return a viewport as wide as the task area, whatever the size of the frame."""
         return Viewport(size_px=size_px, scale=size_px[0] / AREA_CSS_PX[0])

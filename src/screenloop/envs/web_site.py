@@ -27,6 +27,14 @@ class Site(Protocol):
     status: str
     """A script expression whose JSON object is the Status."""
 
+    def warm_url(self, world: World) -> str:
+        """Return a page that a fresh context may load beforehand; empty for none.
+
+        It leaves the site's scripts compiled for the next reset. Only for sites whose pages store
+        nothing: what a page keeps in its context would be there after the reset.
+        """
+        ...
+
     def viewport(self, size_px: SizePx) -> Viewport:
         """Return how a frame of this size is laid out."""
         ...

@@ -18,6 +18,8 @@ Unit = Literal["share", "number", "count", "seconds", "power"]
 MAX_POINTS = 400
 """Points that a curve is drawn with at most; beyond, neighbours are averaged."""
 _SIDE = 1000.0
+_LEAST = 1e-12
+"""Differences below this are rounding."""
 
 
 class Series(Struct, frozen=True, kw_only=True):
@@ -196,12 +198,12 @@ def _y_marks(ys: Sequence[float], unit: Unit, *, from_zero: bool) -> list[float]
     if unit == "share":
         return [0.0, 0.25, 0.5, 0.75, 1.0]
     if unit == "power":
-        positive = [y for y in ys if y > 0] or [1e-9]
+        positive = [max(y, _LEAST) for y in ys if y > 0] or [1e-9]
         first, last = math.floor(math.log10(min(positive))), math.ceil(math.log10(max(positive)))
         return [float(i) for i in range(first, max(last, first + 1) + 1)]
     low = 0.0 if from_zero else min(0.0, *ys)
     high = max(0.0, *ys)
-    if high <= low:
+    if high - low < _LEAST:
         high = low + 1.0
     step = _round_step((high - low) / 4)
     if unit == "count":

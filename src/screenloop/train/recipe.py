@@ -13,6 +13,8 @@ from screenloop.engine.policy import Policy
 from screenloop.envs.kinds import Opener
 from screenloop.errors import ConfigError
 from screenloop.messages import Sampling
+from screenloop.rollout.plans import golden_plan
+from screenloop.rollout.prepare import Plan
 from screenloop.store.blobs import BlobStore
 from screenloop.train.settings import LearningSettings, Share, require_learnable
 from screenloop.train.tasks_split import require_held_out
@@ -104,6 +106,8 @@ class TaskSets(Struct, frozen=True, kw_only=True):
     """Measured at the ends alone; known apps."""
     unseen: tuple[Task, ...] = ()
     """Of apps that are never trained on."""
+    shown: tuple[Task, ...] = ()
+    """Training tasks that may be demonstrated; empty is all of them."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,8 @@ class Recipe:
     open_environments: Callable[[BlobStore], Opener]
     want: tuple[Want, ...] = ("frame",)
     """What the Environments are opened to show."""
+    plan: Plan = golden_plan
+    """How demonstrations solve a task."""
 
 
 def require_trainable(settings: TrainSettings, tasks: TaskSets) -> None:

@@ -19,7 +19,6 @@ from screenloop.engine.weights import save_weights, weights_of
 from screenloop.errors import ConfigError
 from screenloop.manager.direct import DirectManager
 from screenloop.registry import find
-from screenloop.rollout.plans import golden_plan
 from screenloop.rollout.setting import Setting
 from screenloop.store.blobs import FolderBlobs
 from screenloop.train.checkpoint import NAME as CHECKPOINT
@@ -168,9 +167,10 @@ async def demonstrations(
     Raises:
         ConfigError: a known solution does not solve its task, or has no words in the dialect.
     """
-    count = min(recipe.settings.warm_up.demonstrations, len(tasks.train))
-    chosen = stream(seed, "demonstrations").sample(tasks.train, count)
-    return await rollouts.show(one_each("demo", chosen), golden_plan)
+    shown = tasks.shown or tasks.train
+    count = min(recipe.settings.warm_up.demonstrations, len(shown))
+    chosen = stream(seed, "demonstrations").sample(shown, count)
+    return await rollouts.show(one_each("demo", chosen), recipe.plan)
 
 
 def fingerprint_of(recipe: Recipe, tasks: TaskSets, seed: int) -> str:

@@ -1,168 +1,159 @@
 """Tasks of one touch on the mocked phone, for policies that are a megabyte small.
 
-Each begins on a page of an app, since a tiny policy need not find the app. The page is a real one
-with its own buttons; a seed draws what is on its list: how many entries, which words, in which
-order. The goal names an entry by its first word, last in the sentence. The step limit is the
-shortest path, so there is one way to be right and no need to say that one is done.
+Each begins on a page of an app, since a tiny policy need not find the page. A number draws the
+page, the world, which switches are on, and one touch that changes something; the goal says in the
+words of the screen what that touch is to change. The goals are found by trying the page out, so
+they are true by construction. The step limit is one: there is no need to say that one is done.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from screenloop.actions import Tool
-from screenloop.criteria import Changed
-from screenloop.phone.apps import messages_actions, notes_actions, settings_actions
-from screenloop.phone.boot import initial_doc
-from screenloop.suites.phone_core.template import ALLOWED, SIZE_PX, WORLD, call
-from screenloop.types import Budget, EnvRef, Goal, Struct, Task, World
+import msgspec
+
+from screenloop.actions import Action, Tap
+from screenloop.agent.dialects.tiny import LABEL_WORDS, MARKS
+from screenloop.agent.elements import SYSTEM, Element, read_elements
+from screenloop.criteria import Changed, Check, Value
+from screenloop.envs.phone import tree_of
+from screenloop.errors import TaskError
+from screenloop.phone.boot import new_device
+from screenloop.phone.device import Device
+from screenloop.phone.gestures import act
+from screenloop.suites.phone_core.template import ALLOWED, SIZE_PX, WORLD
+from screenloop.types import Budget, DiffRow, EnvRef, Goal, Mode, Struct, Task, World
 
 Patch = dict[str, Any]
 WORLDS = 4
-"""Worlds that tasks begin in; the lists differ in every task, what is around them in each world."""
-NOUNS = tuple("apples bread butter coffee eggs honey milk pasta rice soap tea tomatoes".split())
-NAMES = tuple("Ada Ben Clara Diego Elena Felix Grace Hugo Iris Jonas Keiko Liam".split())
-FAMILY_NAMES = tuple("Park Okafor Novak Silva Rossi Greene".split())
-THINGS = tuple("Speaker Keyboard Headset Watch Lamp Camera Printer Scale".split())
+"""Worlds that tasks begin in."""
+SWITCHES = (
+    ("os", "dark"), ("os", "auto_rotate"), ("os", "do_not_disturb"), ("os", "battery_saver"),
+    ("os", "location"), ("os", "mobile_data"), ("settings", "auto_brightness"),
+    ("settings", "night_light"), ("settings", "vibrate"), ("settings", "touch_sounds"),
+    ("settings", "battery_percentage"), ("settings", "data_saver"), ("notes", "grid"),
+    ("messages", "previews"), ("wallet", "hide_balance"), ("shop", "order_updates"),
+    ("clock", "bedtime_on"),
+)  # fmt: skip
+"""What is on or off at random when a task begins."""
+_TRIES = 40
 
 
-class Scene(Struct, frozen=True, kw_only=True):
-    """What is on the list of one task."""
+class Page(Struct, frozen=True, kw_only=True):
+    """A page that tasks begin on."""
 
-    target: str
-    """Id of the entry that the goal is about."""
-    word: str
-    patches: tuple[Patch, ...]
-
-
-class Family(Struct, frozen=True, kw_only=True):
-    """One kind of task: the same page and touch, another list each time."""
-
-    name: str
     app: str
     path: str
-    """Page that the task begins on."""
-    verb: str
-    """The goal without its last word."""
-    table: str
-    field: str
-    value: Any
-    """What the target's field must become."""
-    allowed: tuple[str, ...] = ()
-    make: Callable[[int, random.Random], Scene]
-    """From a world's seed and a random stream."""
-    golden: Callable[[str], Tool]
 
 
-def task_of(family: Family, number: int) -> Task:
-    """Return the task of a family with this number; pure."""
-    stream = random.Random(f"touches/{family.name}/{number}")
-    world = stream.randrange(WORLDS)
-    scene = family.make(world, stream)
-    show: Patch = {"app": family.app, "op": "show", "path": family.path}
+PAGES = tuple(
+    Page(app=app, path=path)
+    for app, path in (
+        *[("settings", "/display")] * 6, *[("settings", "/sound")] * 2,
+        *[("settings", "/bluetooth")] * 2, ("settings", "/battery"), ("settings", "/data"),
+        ("settings", "/privacy"), ("messages", "/settings"), ("notes", "/"), ("shop", "/account"),
+    )
+)  # fmt: skip
+"""Pages with more to choose from come up more often."""
+CLOCK = (Page(app="clock", path="/"), Page(app="clock", path="/bedtime"))
+
+
+def task_of(name: str, pages: Sequence[Page], number: int) -> Task:
+    """Return the task with this number; pure.
+
+    Raises:
+        TaskError: no touch on the drawn pages changes anything.
+    """
+    stream = random.Random(f"touches/{name}/{number}")
+    for _ in range(_TRIES):
+        page, world = stream.choice(pages), stream.randrange(WORLDS)
+        patches: list[Patch] = [
+            {"app": app, "field": field, "op": "set", "value": stream.random() < 0.5}
+            for app, field in SWITCHES
+        ]
+        patches.append({"app": page.app, "op": "show", "path": page.path})
+        device = new_device(WORLD, world, tuple(patches))
+        choices = listed(device)
+        stream.shuffle(choices)
+        for element in choices:
+            checks = _checks(_changes(device, element))
+            if checks and _is_only(element, choices):
+                return _task(name, number, World(name=WORLD, seed=world, patches=tuple(patches)),
+                             page, element, checks)  # fmt: skip
+    raise TaskError(f"no touch on the pages of {name!r} changes anything")
+
+
+def tasks_of(name: str, pages: Sequence[Page], numbers: Iterable[int]) -> tuple[Task, ...]:
+    """Return the tasks with these numbers."""
+    return tuple(task_of(name, pages, number) for number in numbers)
+
+
+async def touch(task: Task, mode: Mode) -> tuple[Action, ...]:
+    """Return the touch that solves one of these tasks; a `Plan`."""
+    return task.golden
+
+
+def listed(device: Device) -> list[Element]:
+    """Return what a tiny policy can name on the screen, in its order."""
+    tree = msgspec.json.encode(tree_of(device.screen))
+    elements = read_elements(tree, SIZE_PX)
+    return [e for e in elements if e.taps and e.role not in ("key", SYSTEM)][:MARKS]
+
+
+def words_of(element: Element) -> str:
+    """Return the words of an element as a goal says them."""
+    words = "".join(c if c.isalnum() else " " for c in element.label).lower().split()
+    return " ".join(words[:LABEL_WORDS])
+
+
+def _task(
+    name: str, number: int, world: World, page: Page, element: Element, checks: tuple[Check, ...]
+) -> Task:
+    verb = "choose" if element.checked is None else "turn off" if element.checked else "turn on"
     return Task(
-        id=f"touches/{family.name}@1",
+        id=f"touches/{name}@1",
         seed=number,
         env=EnvRef(kind="phone", size_px=SIZE_PX),
-        world=World(name=WORLD, seed=world, patches=(*scene.patches, show)),
-        goal=Goal(text=f"{family.verb} {scene.word.lower()}"),
-        params={"target": scene.target},
-        checks=(
-            Changed(
-                app=family.app,
-                table=family.table,
-                ids=(scene.target,),
-                to={family.field: family.value},
-                says=f"{family.field} of {scene.word} is {family.value}",
-            ),
-        ),
-        allowed=(*(a for a in ALLOWED if not a.startswith("messages")), *family.allowed),
-        golden=(family.golden(scene.target),),
-        tags={"domain": family.name, "apps": family.app, "difficulty": "easy"},
+        world=world,
+        goal=Goal(text=f"{verb} {words_of(element)}"),
+        params={"page": f"{page.app}{page.path}"},
+        checks=checks,
+        allowed=tuple(pattern for pattern in ALLOWED if not pattern.startswith("messages")),
+        golden=(Tap(at=element.at),),
+        tags={"domain": page.app, "apps": page.app, "difficulty": "easy"},
         budget=Budget(steps=1),
         optimal_steps=1,
     )
 
 
-def tasks_of(family: Family, numbers: range) -> tuple[Task, ...]:
-    """Return the tasks of a family with these numbers."""
-    return tuple(task_of(family, number) for number in numbers)
-
-
-@lru_cache(maxsize=64)
-def _rows(app: str, table: str, seed: int) -> dict[str, dict[str, Any]]:
-    data = initial_doc(WORLD, seed).apps[app].data.builtins()
-    rows: dict[str, dict[str, Any]] = data[table]
+def _changes(device: Device, element: Element) -> tuple[DiffRow, ...]:
+    before = device.snapshot()
+    device.begin("try", "gui")
+    act(device, Tap(at=element.at))
+    rows = tuple(device.end())
+    device.restore(before)
     return rows
 
 
-def _set(app: str, table: str, row: str, **fields: Any) -> Patch:
-    return {"app": app, "table": table, "op": "set", "id": row, "fields": fields}
+def _checks(rows: Sequence[DiffRow]) -> tuple[Check, ...]:
+    """Return what must be true at the end, or nothing where that is not plainly said."""
+    rows = [row for row in rows if (row.app, row.table) not in (("os", "timers"),)]
+    if not rows or len({row.app for row in rows}) > 1 or any(row.op != "set" for row in rows):
+        return ()
+    made: list[Check] = []
+    for row in rows:
+        says = f"{row.table} {row.id} {row.field} is {row.after}"
+        if row.field:
+            made.append(Changed(app=row.app, table=row.table, ids=(row.id,),
+                                to={row.field: row.after}, says=says))  # fmt: skip
+        else:
+            made.append(Value(app=row.app, path=row.table, to=row.after, says=says))
+    return tuple(made)
 
 
-def _remove(app: str, table: str, row: str) -> Patch:
-    return {"app": app, "table": table, "op": "remove", "id": row}
-
-
-def _checklist(world: int, stream: random.Random) -> Scene:
-    rows = [r for r, i in _rows("notes", "items", world).items() if i["note"] == "note1"]
-    count = stream.randint(2, 6)
-    words = stream.sample(NOUNS, count)
-    patches = [
-        _set("notes", "items", row, text=word.capitalize(), done=False)
-        for row, word in zip(rows, words, strict=False)
-    ]
-    patches += [_remove("notes", "items", row) for row in rows[count:]]
-    chosen = stream.randrange(count)
-    return Scene(target=rows[chosen], word=words[chosen], patches=tuple(patches))
-
-
-def _conversations(world: int, stream: random.Random) -> Scene:
-    people = {r["phone"]: r["id"] for r in _rows("contacts", "people", world).values()}
-    threads = _rows("messages", "threads", world)
-    known = [r for r, thread in threads.items() if thread["phone"] in people]
-    shown = stream.sample(known, stream.randint(2, min(5, len(known))))
-    names = stream.sample(NAMES, len(shown))
-    patches: list[Patch] = []
-    for row in threads:
-        if row not in shown:
-            patches.append(_set("messages", "threads", row, archived=True, unread=0))
-    for row, name in zip(shown, names, strict=True):
-        person = people[threads[row]["phone"]]
-        family = stream.choice(FAMILY_NAMES)
-        patches.append(_set("contacts", "people", person, name=f"{name} {family}"))
-        patches.append(_set("messages", "threads", row, unread=1, archived=False))
-    chosen = stream.randrange(len(shown))
-    return Scene(target=shown[chosen], word=names[chosen], patches=tuple(patches))
-
-
-def _gadgets(world: int, stream: random.Random) -> Scene:
-    rows = _rows("settings", "gadgets", world)
-    free = [r for r, gadget in rows.items() if not gadget["paired"]]
-    words = stream.sample(NAMES + NOUNS, len(free))
-    patches = [
-        _set("settings", "gadgets", row, name=f"{word.capitalize()} {stream.choice(THINGS)}")
-        for row, word in zip(free, words, strict=True)
-    ]
-    chosen = stream.randrange(len(free))
-    return Scene(target=free[chosen], word=words[chosen], patches=tuple(patches))
-
-
-TICK = Family(
-    name="tick", app="notes", path="/n/note1", verb="tick", table="items", field="done",
-    value=True, make=_checklist,
-    golden=lambda item: call(notes_actions.check_item, item=item, done=True),
-)  # fmt: skip
-READ = Family(
-    name="read", app="messages", path="/", verb="read", table="threads", field="unread",
-    value=0, make=_conversations,
-    golden=lambda thread: call(messages_actions.mark_read, thread=thread),
-)  # fmt: skip
-PAIR = Family(
-    name="pair", app="settings", path="/bluetooth", verb="pair", table="gadgets", field="paired",
-    value=True, make=_gadgets, allowed=("settings.gadgets.connected",),
-    golden=lambda gadget: call(settings_actions.pair, device=gadget),
-)  # fmt: skip
+def _is_only(element: Element, choices: Sequence[Element]) -> bool:
+    """Whether the goal's words name this element alone among those that are alike."""
+    alike = [e for e in choices if words_of(e) == words_of(element)]
+    return len([e for e in alike if e.role == element.role]) == 1
