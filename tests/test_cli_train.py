@@ -42,7 +42,7 @@ def refused(line: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_an_unknown_recipe_is_told_the_valid_ones(capsys: pytest.CaptureFixture[str]) -> None:
     complaint = refused("train --recipe nope", capsys)
-    for name in RECIPES:
+    for name in ("01_grpo_in_one_file", *RECIPES):
         assert name in complaint
 
 
@@ -52,6 +52,7 @@ def test_an_unknown_recipe_is_told_the_valid_ones(capsys: pytest.CaptureFixture[
         ("train", "--recipe"),
         ("train --recipe tiny_text --resume", "--out"),
         ("train --recipe os:getcwd", "no recipe"),
+        ("train --recipe 01_grpo_in_one_file --out a --resume", "keeps no checkpoint"),
         ("serve-model no-folder", "no config.json"),
         ("serve-model x --port 70000", "--port"),
         ("serve-model x --threads -1", "--threads"),
@@ -87,6 +88,17 @@ def test_train_prints_exactly_the_promised_keys(tmp_path: Path) -> None:
     assert (found["recipe"], found["run_dir"]) == ("short", "a")
     assert 1 <= found["updates"] <= 2
     assert (tmp_path / "a" / "run.html").is_file()
+
+
+def test_the_recipe_in_one_file_prints_the_same_keys(tmp_path: Path) -> None:
+    process = start(MAIN, "train --recipe 01_grpo_in_one_file --out a --json", tmp_path)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    found = json.loads(out)
+    assert list(found) == KEYS
+    assert found["success_before"] < 0.2
+    assert found["success_after_rl"] > 0.9
+    assert (tmp_path / "a" / "result.json").is_file()
 
 
 @pytest.mark.slow

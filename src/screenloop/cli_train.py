@@ -14,8 +14,10 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from screenloop.errors import ConfigError
+from screenloop.registry import unknown
 from screenloop.report import words
 from screenloop.report.terminal import print_fitted
+from screenloop.store.runs import write_whole
 from screenloop.train.gains import gains
 from screenloop.train.live import Board, LiveRun, result_table
 from screenloop.train.metrics import read_metrics
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 Json = Annotated[bool, Parameter(help="Print one JSON object on stdout.", negative="")]
 Switch = Annotated[bool, Parameter(negative="")]
 Dtype = Literal["float32", "bfloat16", "float16"]
+ONE_FILE = "01_grpo_in_one_file"
+"""The recipe that is an algorithm to be read, not a setting of the trainer."""
 _EXTRA = ("torch", "transformers", "peft", "safetensors", "tokenizers")
 
 
@@ -63,11 +67,16 @@ def train(
     if resume and not out:
         raise ConfigError("--resume goes on with the run in a folder: give --out DIR as well.")
     require_train_extra()
-    from screenloop.train.recipes import find_recipe
+    if recipe == ONE_FILE:
+        _train_in_one_file(seed, out, resume=resume, json=json)
+        return
+    from screenloop.train.recipes import RECIPES, find_recipe
     from screenloop.train.run import run_folder
     from screenloop.train.run import train as train_policy
     from screenloop.train.stops import TrainingStopped
 
+    if recipe not in RECIPES and ":" not in recipe:
+        raise unknown("recipe", recipe, (ONE_FILE, *RECIPES))
     chosen = find_recipe(recipe)
     folder = run_folder(recipe, seed, out, time.time())
     board = Board(
@@ -92,10 +101,9 @@ def train(
         raise
     page = write_run_page(folder)
     if json:
-        sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
-        sys.stdout.flush()
-        return
-    _show(result, page)
+        _print_json(result)
+    else:
+        _show(result, page)
 
 
 def serve_model(
@@ -153,6 +161,43 @@ def serve_model(
     )  # fmt: skip
 
 
+def _train_in_one_file(seed: int, out: str, *, resume: bool, json: bool) -> None:
+    """Run the first recipe of the ladder, which has no trainer and so no checkpoints."""
+    if resume:
+        raise ConfigError(
+            f"{ONE_FILE} runs for seconds and keeps no checkpoint: leave out --resume."
+        )
+    from screenloop.train.recipes.grpo_in_one_file import run
+    from screenloop.train.run import RESULT, TrainResult, run_folder
+
+    folder = run_folder(ONE_FILE, seed, out, time.time())
+    if (folder / RESULT).exists():
+        raise ConfigError(f"{folder} holds a training run already; give another --out.")
+    began_s = time.monotonic()
+    found = run(seed, tell=lambda line: None if json else print(line, file=sys.stderr))
+    result = TrainResult(
+        recipe=ONE_FILE, seed=seed, success_before=found.success_before,
+        success_after_sft=found.success_before, success_after_rl=found.success_after,
+        heldout_after_rl=found.unseen_after, updates=found.updates, episodes=found.episodes,
+        cpu_s=time.process_time(), wall_s=time.monotonic() - began_s,
+        parity_max=found.parity_max, groups_with_spread=found.groups_with_spread,
+        run_dir=str(folder),
+    )  # fmt: skip
+    told = {"result": result, "curve": found.curve}
+    write_whole(folder / RESULT, msgspec.json.encode(told))
+    if json:
+        _print_json(result)
+    else:
+        console = Console()
+        console.print(f"result   {folder / RESULT}", soft_wrap=True, highlight=False)
+        console.print("next     screenloop train --recipe tiny_text", highlight=False)
+
+
+def _print_json(value: object) -> None:
+    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    sys.stdout.flush()
+
+
 def _is_installed(name: str) -> bool:
     try:
         return find_spec(name) is not None
@@ -177,7 +222,7 @@ def report_training(folder: Path, *, json: bool) -> None:
     page = write_run_page(folder)
     told = gains(read_metrics(folder))
     if json:
-        sys.stdout.write(msgspec.json.encode({"gains": told, "report": str(page)}).decode() + "\n")
+        _print_json({"gains": told, "report": str(page)})
         return
     console = Console()
     print_fitted(console, result_table(folder.name, told, ()))

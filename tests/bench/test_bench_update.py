@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from screenloop.bench.update import Lengths, run
+from screenloop.bench.update import Lengths, UpdateBench, run
 from screenloop.config import Window
 
 
@@ -42,3 +42,8 @@ async def test_the_ratio_is_that_of_the_seconds() -> None:
     ticks = itertools.chain([0.0, 1.0, 5.0], itertools.repeat(5.0))
     found = await run(3, lengths=SHORT, clock=lambda: next(ticks))
     assert (found.window_s, found.per_step_s, found.ratio) == (1.0, 4.0, 0.25)
+
+
+def test_the_figures_have_the_promised_names() -> None:
+    promised = {"window_s", "per_step_s", "ratio", "tokens_ratio", "grad_max_diff"}
+    assert promised <= set(UpdateBench.__struct_fields__)

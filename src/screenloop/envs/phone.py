@@ -28,11 +28,11 @@ from screenloop.errors import ConfigError, EnvironmentFault, StaleFrame, Unsuppo
 from screenloop.phone.boot import installed, new_device
 from screenloop.phone.canvas import Node
 from screenloop.phone.device import Device, Snapshot
-from screenloop.phone.doc import Doc, business_data, scene_hash, state_hash
+from screenloop.phone.doc import Doc, scene_hash, state_hash
 from screenloop.phone.gestures import act
 from screenloop.phone.render import NativeRenderer, Renderer
 from screenloop.phone.screen import SIZE_PX, Screen
-from screenloop.phone.state import diff_data
+from screenloop.phone.state import AppData, diff_data
 from screenloop.phone.system import OS_ID
 from screenloop.store.blobs import BlobStore
 from screenloop.types import (
@@ -55,6 +55,9 @@ from screenloop.types import (
 GUI = (Tap, Swipe, Scroll, Type, Key, Open, Wait, Pinch)
 
 
+_DATA_ENTRIES = 256
+
+
 class Codec(Struct, frozen=True, kw_only=True):
     """How frames are stored."""
 
@@ -63,12 +66,27 @@ class Codec(Struct, frozen=True, kw_only=True):
 
 
 class FrameCache:
-    """Blob keys of frames already painted, by what was painted; groups start on equal screens."""
+    """What groups of attempts have in common, since they start alike: frames already painted, by
+    what was painted, and apps' data as plain values, by their digest."""
 
     def __init__(self, entries: int = 4096) -> None:
         self.entries = entries
         self.hits = 0
         self._keys: OrderedDict[str, BlobKey] = OrderedDict()
+        self._data: OrderedDict[str, Any] = OrderedDict()
+
+    def data_of(self, data: AppData) -> Any:
+        """Return an app's data as plain JSON values (a tuple is a list), shared: do not change."""
+        key = data.digest
+        found = self._data.get(key)
+        if found is None:
+            found = msgspec.json.decode(msgspec.json.encode(data.builtins()))
+            self._data[key] = found
+            if len(self._data) > _DATA_ENTRIES:
+                self._data.popitem(last=False)
+        else:
+            self._data.move_to_end(key)
+        return found
 
     def get(self, drawn: str) -> BlobKey | None:
         """Return the key of an equal frame."""
@@ -203,13 +221,12 @@ class PhoneEnvironment:
         """Tell the business state after the reset and now, and what lies between."""
         device = self._running()
         assert self._first is not None
-        found = Evidence(
-            before=business_data(self._first),
-            after=business_data(device.doc),
-            diff=net_diff(self._first, device),
+        diff = net_diff(self._first, device)
+        return Evidence(
+            before=self._plain(self._first),
+            after=self._plain(device.doc),
+            diff=msgspec.json.decode(msgspec.json.encode(diff), type=tuple[DiffRow, ...]),
         )
-        # Plain JSON values (a tuple is a list), as a remote host would send them.
-        return msgspec.json.decode(msgspec.json.encode(found), type=Evidence)
 
     async def snapshot(self, *, deadline_s: float) -> SnapshotKey:
         """Keep the whole state; costs two references."""
@@ -230,6 +247,14 @@ class PhoneEnvironment:
     def device(self) -> Device:
         """The phone itself, for whoever owns the Environment (proof, live page, benches)."""
         return self._running()
+
+    def _plain(self, doc: Doc) -> dict[str, Any]:
+        """Return the business state as plain JSON values, as a remote host would send them.
+
+        Apps whose data are the same data share one value: before and after, and from one attempt
+        at a task to the next.
+        """
+        return {app: self._cache.data_of(part.data) for app, part in doc.apps.items()}
 
     def _running(self) -> Device:
         if self._device is None:

@@ -33,6 +33,7 @@ def diff(
     rows = [
         row
         for app in sorted(before.keys() | after.keys())
+        if before.get(app) is not after.get(app, MISSING)
         for row in _app_rows(app, app_data(before, app), app_data(after, app))
     ]
     return _attributed(rows, log) if log else tuple(rows)

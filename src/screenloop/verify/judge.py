@@ -98,7 +98,16 @@ def require_judgeable(task: Task) -> None:
 
 def judging_cost(task: Task, evidence: Evidence) -> int:
     """Return an upper estimate of the values that judging the Task compares."""
-    cost = _state_size(evidence.before) + _state_size(evidence.after)
+    # What is one and the same before and after (an app that nobody touched) is not compared.
+    cost = sum(
+        _state_size(side[app])
+        for side, other in (
+            (evidence.before, evidence.after),
+            (evidence.after, evidence.before),
+        )
+        for app in side
+        if side[app] is not other.get(app)
+    )
     for check in task.checks:
         match check:
             case Added() | Removed() | Count():

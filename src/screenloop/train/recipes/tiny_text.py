@@ -40,7 +40,7 @@ TRAIN = range(400)
 VALIDATION = range(1000, 1100)
 TEST = range(2000, 2150)
 UNSEEN = range(60)
-SHOWN = 0.42
+SHOWN = 1.0
 """Share of the goals that are demonstrated; the others are left to reinforcement learning."""
 VOCABULARY = 400
 
@@ -48,12 +48,12 @@ SETTINGS = TrainSettings(
     learning=LearningSettings(
         loss=LossSettings(clip=Clip(low=0.2, high=0.28), entropy=0.01),
         kl=KlSettings(place="loss", kind="k3", coefficient=1e-3),
-        curriculum=CurriculumSettings(attempts=8),
+        curriculum=CurriculumSettings(attempts=8, attempts_unsolved=8),
     ),
     warm_up=WarmUpSettings(
-        batch=64, learning_rate=1e-3, max_steps=200, stop_to=0.6, watch_above=0.8, check_steps=8
+        batch=64, learning_rate=1e-3, max_steps=400, stop_from=0.38, watch_above=0.3, check_steps=8
     ),
-    optimiser=OptimiserSettings(learning_rate=1e-3, warm_up_updates=5),
+    optimiser=OptimiserSettings(learning_rate=5e-4, warm_up_updates=5),
     rollout=RolloutSettings(groups=16, max_tokens=6),
     updates=120,
     stop_at=0.97,
