@@ -5,11 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from screenloop.cli import main
+from screenloop.train.metrics import UpdateLine, read_metrics
 from screenloop.train.recipes import RECIPES
 
 MAIN = "from screenloop.cli import main; main()"
@@ -51,6 +54,7 @@ def test_an_unknown_recipe_is_told_the_valid_ones(capsys: pytest.CaptureFixture[
     [
         ("train", "--recipe"),
         ("train --recipe tiny_text --resume", "--out"),
+        ("train --recipe tiny_text --out a --resume", "no training run"),
         ("train --recipe os:getcwd", "no recipe"),
         ("train --recipe 01_grpo_in_one_file --out a --resume", "keeps no checkpoint"),
         ("serve-model no-folder", "no config.json"),
@@ -112,18 +116,54 @@ def test_in_a_pipe_a_run_tells_its_measurements_and_its_gain(tmp_path: Path) -> 
     assert "result   a" in out
 
 
-@pytest.mark.slow
-def test_an_interrupt_says_how_to_resume_and_the_run_goes_on(tmp_path: Path) -> None:
-    line = "train --recipe short_recipe:long_recipe --seed 3 --out a"
-    process = start(MAIN, line, tmp_path)
+def wait_for(ready: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + 120
-    while not (tmp_path / "a" / "checkpoint.pt").exists():
+    while not ready():
         assert time.monotonic() < deadline
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
+
+
+def updates_of(folder: Path) -> list[int]:
+    return [line.update for line in read_metrics(folder) if isinstance(line, UpdateLine)]
+
+
+@pytest.mark.slow
+def test_an_interrupt_says_how_to_resume_and_the_run_goes_on(tmp_path: Path) -> None:
+    line, folder = "train --recipe short_recipe:long_recipe --seed 3 --out a", tmp_path / "a"
+    process = start(MAIN, line, tmp_path)
+    wait_for(lambda: (folder / "checkpoint.pt").exists() and len(updates_of(folder)) > 1, process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert f"screenloop {line}" + " --resume" in err
+    assert f"screenloop {line} --resume" in err
     assert "Traceback" not in err
     assert out == ""
+
+    done = len(updates_of(folder))
+    process = start(MAIN, line + " --resume", tmp_path)
+    wait_for(lambda: len(updates_of(folder)) > done + 1, process)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    updates = updates_of(folder)
+    assert updates == list(range(1, len(updates) + 1))
+
+
+@pytest.mark.slow
+def test_a_served_model_says_where_it_is_and_answers(tmp_path: Path) -> None:
+    from screenloop.engine.tiny import tiny_text
+    from screenloop.engine.tokenizer import TinyWords
+
+    tiny_text(TinyWords(words=("soap",))).save(tmp_path / "small")
+    process = start(MAIN, "serve-model small --port 0", tmp_path)
+    assert process.stdout is not None
+    said = process.stdout.readline()
+    base_url = said.split()[-1]
+    with urllib.request.urlopen(f"{base_url}/models", timeout=30) as answer:
+        listed = json.load(answer)
+    assert listed["data"][0]["id"] == "small"
+    assert f"openai:small@{base_url}" in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in err

@@ -18,8 +18,9 @@ from screenloop.registry import unknown
 from screenloop.report import words
 from screenloop.report.terminal import print_fitted
 from screenloop.store.runs import write_whole
+from screenloop.train.display import Board, LiveRun, result_table
 from screenloop.train.gains import gains
-from screenloop.train.live import Board, LiveRun, result_table
+from screenloop.train.metrics import NAME as METRICS
 from screenloop.train.metrics import read_metrics
 from screenloop.train.page import write_run_page
 
@@ -79,6 +80,8 @@ def train(
         raise unknown("recipe", recipe, (ONE_FILE, *RECIPES))
     chosen = find_recipe(recipe)
     folder = run_folder(recipe, seed, out, time.time())
+    if resume and not (folder / METRICS).exists():
+        raise ConfigError(f"{folder} holds no training run to go on with: leave out --resume.")
     board = Board(
         title=f"{chosen.name}, seed {seed}",
         updates=chosen.settings.updates,

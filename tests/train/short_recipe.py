@@ -34,6 +34,5 @@ def recipe() -> Recipe:
 
 
 def long_recipe() -> Recipe:
-    return replace(
-        recipe(), name="long", settings=msgspec.structs.replace(SETTINGS, updates=10_000)
-    )
+    settings = msgspec.structs.replace(SETTINGS, updates=10_000, evaluate_every=10_000)
+    return replace(recipe(), name="long", settings=settings)

@@ -66,8 +66,10 @@ class Codec(Struct, frozen=True, kw_only=True):
 
 
 class FrameCache:
-    """What groups of attempts have in common, since they start alike: frames already painted, by
-    what was painted, and apps' data as plain values, by their digest."""
+    """What groups of attempts have in common, since they start alike.
+
+    Frames already painted, by what was painted; apps' data as plain values, by their digest.
+    """
 
     def __init__(self, entries: int = 4096) -> None:
         self.entries = entries

@@ -71,6 +71,9 @@ class RolloutSettings(Struct, frozen=True, kw_only=True):
     """Tasks an update; `learning.curriculum` says how many attempts each gets."""
     max_tokens: Count = 8
     """Of a reply."""
+    temperature: Rate = 1.0
+    """Attempts are drawn and trained at it. Below 1 for a policy that a short warm-up left right
+    but unsure, so that attempts are more than noise."""
     max_staleness: Annotated[int, Meta(ge=0)] = 0
     """Updates that the weights of an attempt may lie behind. 0 alternates strictly, and the same
     seed gives the same curve."""
@@ -93,7 +96,7 @@ class TrainSettings(Struct, frozen=True, kw_only=True):
 
     def sampling(self) -> Sampling:
         """Return how attempts are drawn."""
-        return Sampling(temperature=1.0, max_tokens=self.rollout.max_tokens)
+        return Sampling(temperature=self.rollout.temperature, max_tokens=self.rollout.max_tokens)
 
 
 class TaskSets(Struct, frozen=True, kw_only=True):

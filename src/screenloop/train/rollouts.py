@@ -7,7 +7,7 @@ all attempts that still run, so a run with the same seed gives the same bits.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -103,8 +103,8 @@ class Demonstrator:
     name = "demonstrator"
 
     def __init__(self, dialect: Dialect, plan: Sequence[Action]) -> None:
-        self.looks: Callable[[], DialectContext | None] = lambda: None
-        """Tells what the newest turn's reply will be read with."""
+        self.watched: Harness | None = None
+        """Knows what the newest turn's reply will be read with."""
         self._dialect = dialect
         self._left = list(plan)
 
@@ -115,7 +115,7 @@ class Demonstrator:
             ConfigError: the dialect has no words for it.
             AgentError: the plan is at its end.
         """
-        context = self.looks()
+        context = None if self.watched is None else self.watched.context
         if context is None or not self._left:
             raise AgentError("the plan is at its end")
         return Reply(text=self._dialect.render(on_marks(self._left.pop(0), context), context))
@@ -194,7 +194,7 @@ class Rollouts:
         for one in planned:
             shown = Demonstrator(self._dialect, await plan(one.task, one.mode))
             harness = self._harness(shown, one, 0.0)
-            shown.looks = lambda harness=harness: harness.context
+            shown.watched = harness
             played.append(await self._run(one, harness))
             if not played[-1].success:
                 verdict = played[-1].episode.verdict

@@ -120,13 +120,12 @@ async def train(
     tasks = recipe.tasks()
     require_trainable(recipe.settings, tasks)
     fingerprint = fingerprint_of(recipe, tasks, seed)
-    _require_folder(folder, resume)
+    _prepare_folder(folder, resume)
     checkpoint = read_checkpoint(folder, fingerprint) if resume else None
     # One thread: with more, sums are taken in another order each time.
     torch.set_num_threads(1)
     policy = recipe.policy(tasks, seed)
     learner = Learner(policy, recipe.settings.learning, recipe.settings.optimiser)
-    folder.mkdir(parents=True, exist_ok=True)
     blobs = FolderBlobs(folder / "blobs")
     opener = recipe.open_environments(blobs)
     manager = DirectManager(opener.open)
@@ -193,7 +192,8 @@ def fingerprint_of(recipe: Recipe, tasks: TaskSets, seed: int) -> str:
     )  # fmt: skip
 
 
-def _require_folder(folder: Path, resume: bool) -> None:
+def _prepare_folder(folder: Path, resume: bool) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
     if not resume and (folder / CHECKPOINT).exists():
         raise ConfigError(
             f"{folder} holds a training run already; go on with --resume, or give another --out"

@@ -26,8 +26,9 @@ Patches = Mapping[BlobKey, Tensor]
 
 
 class SampledScores(Struct, frozen=True, kw_only=True):
-    """What the policy says about the sampled tokens: one row a Sample, its sampled tokens in order,
-    padded with 0 at the end.
+    """What the policy says about the sampled tokens.
+
+    One row a Sample, its sampled tokens in order, padded with 0 at the end.
     """
 
     log_probs_bs: Tensor

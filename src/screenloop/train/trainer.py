@@ -252,7 +252,9 @@ class Trainer:
             replace(one, seed=stream_seed(self._seed, "collect", step, number))
             for number, one in enumerate(one_each(f"c{step}", tasks))
         ]
-        played = await self._rollouts.play(planned, self.engine, temperature=1.0)
+        played = await self._rollouts.play(
+            planned, self.engine, temperature=self._settings.rollout.temperature
+        )
         solved = successes([one.episode for one in played])
         return [sample for episode in solved for sample in self._tokeniser.samples(episode)]
 
@@ -313,7 +315,7 @@ class Trainer:
         )  # fmt: skip
         began, before = self._clocks.wall(), self.engine.counters.told()
         played = await self._rollouts.play(
-            planned, self.engine, temperature=1.0,
+            planned, self.engine, temperature=self._settings.rollout.temperature,
             lockstep=self._settings.rollout.max_staleness == 0,
         )  # fmt: skip
         return _Batch(

@@ -48,7 +48,12 @@ SETTINGS = TrainSettings(
     learning=LearningSettings(
         loss=LossSettings(clip=Clip(low=0.2, high=0.28), entropy=0.01),
         kl=KlSettings(place="loss", kind="k3", coefficient=1e-3),
-        curriculum=CurriculumSettings(attempts=8, attempts_unsolved=8),
+        curriculum=CurriculumSettings(
+            attempts=8,
+            attempts_unsolved=8,
+            least_weight=0.25,
+            shares={"settings": 13.0, "messages": 1.0, "notes": 1.0, "shop": 1.0},
+        ),
     ),
     warm_up=WarmUpSettings(
         batch=64, learning_rate=1e-3, max_steps=400, stop_from=0.38, watch_above=0.3, check_steps=8

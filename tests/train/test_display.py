@@ -5,8 +5,8 @@ import io
 from rich.console import Console
 from run_lines import evaluation, update_line, whole_run
 
+from screenloop.train.display import Board, LiveRun, result_table
 from screenloop.train.gains import gains
-from screenloop.train.live import Board, LiveRun, result_table
 
 
 class Clock:
