@@ -11,10 +11,8 @@ from screenloop.train.metrics import (
     EvaluationLine,
     Line,
     StageSeconds,
-    TaskSet,
     UpdateLine,
     WarmUpLine,
-    When,
 )
 
 

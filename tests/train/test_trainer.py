@@ -18,8 +18,6 @@ from screenloop.train.metrics import EvaluationLine, UpdateLine, WarmUpLine, rea
 from screenloop.train.recipe import TaskSets, require_trainable
 from screenloop.train.recipes import find_recipe
 from screenloop.train.run import RESULT, train, train_recipe
-from screenloop.train.samples import window_samples
-from screenloop.train.stops import TrainingStopped
 from screenloop.train.trainer import Trainer
 
 
