@@ -1,5 +1,6 @@
 """The trainer's mechanics on a run of seconds; whether it learns is another, slow test."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -15,10 +16,10 @@ from trainer_parts import UPDATES, few_tasks, micro, micro_settings
 
 from screenloop.errors import ConfigError
 from screenloop.train.metrics import EvaluationLine, UpdateLine, WarmUpLine, read_metrics
-from screenloop.train.recipe import TaskSets, require_trainable
+from screenloop.train.recipe import Recipe, TaskSets, require_trainable
 from screenloop.train.recipes import find_recipe
 from screenloop.train.run import RESULT, train, train_recipe
-from screenloop.train.trainer import Trainer
+from screenloop.train.stops import TrainingStopped
 
 
 def told(folder):
@@ -36,8 +37,6 @@ def told(folder):
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """One uninterrupted run."""
-    import asyncio
-
     folder = tmp_path_factory.mktemp("run") / "whole"
     return folder, asyncio.run(train(micro(), 3, folder))
 
@@ -86,7 +85,8 @@ def test_a_killed_run_goes_on_to_the_very_same_curve(finished, tmp_path):
     metrics = out / "metrics.jsonl"
     until = time.monotonic() + 120
     while not (metrics.exists() and b'"update":2' in metrics.read_bytes()):
-        assert child.poll() is None and time.monotonic() < until
+        assert child.poll() is None
+        assert time.monotonic() < until
         time.sleep(0.01)
     os.kill(child.pid, signal.SIGKILL)
     assert child.wait() == -signal.SIGKILL
@@ -104,15 +104,28 @@ async def test_attempts_on_older_weights_are_never_older_than_allowed(tmp_path):
     assert all(0 <= line.staleness <= 1 for line in updates)
 
 
-class _Spoilt(Trainer):
-    """Hands the engine weights that differ from the learner's in one number."""
+async def test_weights_that_differ_are_caught_in_the_first_batch(tmp_path):
+    spoilt = micro()
 
-    async def _hand_over(self):
-        await super()._hand_over()
-        if self.counters.update == 0 and self.counters.success_after_sft is not None:
-            weight = next(self.engine.policy.model.parameters())
+    def spoil(line):
+        # Between the hand-over and the next attempts: one weight of the learner moves.
+        if isinstance(line, UpdateLine) and line.update == 1:
             with torch.no_grad():
-                weight += 0.01
+                next(policies[0].model.parameters()).add_(0.01)
+
+    policies = []
+
+    def policy(sets, seed):
+        policies.append(spoilt.policy(sets, seed))
+        return policies[0]
+
+    recipe = Recipe(**{**vars(spoilt), "policy": policy})
+    with pytest.raises(TrainingStopped, match="update 2 is refused: engine and trainer disagree"):
+        await train(recipe, 3, tmp_path / "run", watch=spoil)
+    evidence = msgspec.json.decode((tmp_path / "run" / "stopped-000002.json").read_bytes())
+    assert evidence["parity"]["parity"]["max_abs"] > 1e-4
+    assert evidence["samples"]
+    assert [row[0] for row in told(tmp_path / "run")] == [1]
 
 
 def test_unknown_recipes_name_the_valid_ones():

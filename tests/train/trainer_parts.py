@@ -25,8 +25,10 @@ def few_tasks():
 
 def micro_settings(**changes) -> TrainSettings:
     base = tiny_text().settings
+    curriculum = replace(base.learning.curriculum, shares={})
     settings = replace(
         base,
+        learning=replace(base.learning, curriculum=curriculum),
         warm_up=replace(base.warm_up, demonstrations=8, batch=8, max_steps=6, watch_above=0.0,
                         check_steps=3, collect=2, stop_from=1.0, stop_to=1.0),
         rollout=replace(base.rollout, groups=4, keep_updates=2),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 import tempfile
 import time
@@ -39,12 +40,23 @@ def measure(tasks: Sequence[str], rounds: int = ROUNDS) -> PeerTimes:
 
 
 def _lend_browser() -> None:
-    """Put our browser where playwright looks for its own: the peer starts two, one by default."""
+    """Put our browser where playwright looks for its own: the peer starts two, one by default.
+
+    Where that is depends on playwright's version and on headless or not; its refusal says so.
+    """
     api: Any = importlib.import_module("playwright.sync_api")
     with api.sync_playwright() as playwright:
-        wanted = Path(playwright.chromium.executable_path)
-    wanted.parent.mkdir(parents=True)
-    wanted.symlink_to(find_chromium())
+        for _ in range(2):
+            try:
+                playwright.chromium.launch(headless=True, args=["--no-sandbox"]).close()
+                return
+            except api.Error as error:
+                missing = re.search(r"doesn't exist at (\S+)", str(error))
+                if missing is None:
+                    raise
+            wanted = Path(missing[1])
+            wanted.parent.mkdir(parents=True)
+            wanted.symlink_to(find_chromium())
 
 
 def _measure(tasks: Sequence[str], rounds: int) -> PeerTimes:

@@ -105,10 +105,17 @@ class Learner:
 
     # ---- the update ------------------------------------------------------------------------
 
-    def update(self, samples: Sequence[Sample], patches: Patches) -> UpdateFigures:
+    def update(
+        self, samples: Sequence[Sample], patches: Patches, witnesses: Sequence[Sample] = ()
+    ) -> UpdateFigures:
         """Learn from the Samples of one update; the weights' version counts one up.
 
         Nothing has changed when it raises.
+
+        Args:
+            samples: With their advantages; none where no group taught anything.
+            patches: Pixels of their pictures, and of the witnesses'.
+            witnesses: Samples that the gate looks at when there is nothing to learn from.
 
         Raises:
             TrainingStopped: engine and trainer disagree beyond the limits, or a loss or gradient is
@@ -117,6 +124,10 @@ class Learner:
         figures = UpdateFigures()
         if samples:
             figures = self._update(samples, patches)
+        elif witnesses:
+            with torch.no_grad():
+                scored = self._score_all(witnesses, patches, {})
+            figures = UpdateFigures(parity=self._gate(witnesses, scored))
         self.version += 1
         return figures
 
@@ -133,14 +144,14 @@ class Learner:
         parity = UpdateFigures().parity
         if not single:
             with torch.no_grad():
-                parity = self._gate(samples, self._score_all(samples, patches, old), old)
+                parity = self._gate(samples, self._score_all(samples, patches, old))
         sums, norms = _Sums(), []
         for _ in range(settings.passes):
             for batch in _cut(samples, settings.minibatches):
                 self._optimiser.zero_grad(set_to_none=True)
                 scored = self._backward(batch, patches, old, sums)
                 if single:
-                    parity = self._gate(samples, scored, old)
+                    parity = self._gate(samples, scored)
                 norm = float(
                     torch.nn.utils.clip_grad_norm_(
                         self.policy.model.parameters(), settings.max_grad_norm
@@ -265,9 +276,7 @@ class Learner:
         )
         return torch.where(stale_b1, rows.rollout_log_probs_bs, now_bs)
 
-    def _gate(
-        self, samples: Sequence[Sample], scored: Mapping[str, Tensor], old: Mapping[str, Tensor]
-    ) -> Parity:
+    def _gate(self, samples: Sequence[Sample], scored: Mapping[str, Tensor]) -> Parity:
         """Compare with the engine the Samples that it drew with the very same weights.
 
         Raises:

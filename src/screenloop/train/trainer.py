@@ -46,11 +46,13 @@ from screenloop.train.samples import Sample, window_samples
 from screenloop.train.scoring import Patches
 from screenloop.train.settings import STEPWISE
 from screenloop.train.sft import WarmUp
-from screenloop.train.stops import TrainingStopped, write_evidence
+from screenloop.train.stops import Evidence, TrainingStopped, write_evidence
 from screenloop.train.streams import stream, stream_seed
 from screenloop.types import Struct, Task
 
 Watch = Callable[[Line], None]
+WITNESSES = 64
+"""Samples that the parity gate looks at in a batch without anything to learn from."""
 
 
 class Clocks(Struct, frozen=True, kw_only=True):
@@ -160,6 +162,7 @@ class Trainer:
             TrainingStopped: an update was refused; evidence and a checkpoint of the last good
                 weights are in the folder.
         """
+        await self._hand_over()
         try:
             while self.counters.update < self._settings.updates and not self.counters.stopped_early:
                 await self._one_update()
@@ -267,12 +270,16 @@ class Trainer:
         self._files.write(f"update-{number:06d}", batch.played)
         attempts = [self._attempt(one) for one in batch.played]
         chosen = update_samples(attempts, self._settings.learning.advantage)
-        patches = self._patches(chosen.samples)
+        self._require_fresh(attempts)
+        witnesses = [s for attempt in attempts for s in attempt.samples][:WITNESSES]
+        patches = self._patches(chosen.samples or witnesses)
         at.append(self._clocks.wall())
         if self._settings.rollout.max_staleness:
-            figures = await asyncio.to_thread(self.learner.update, chosen.samples, patches)
+            figures = await asyncio.to_thread(
+                self.learner.update, chosen.samples, patches, witnesses
+            )
         else:
-            figures = self.learner.update(chosen.samples, patches)
+            figures = self.learner.update(chosen.samples, patches, witnesses)
         self._learn_progress(batch.played, number)
         self.counters = replace(
             self.counters,
@@ -290,6 +297,24 @@ class Trainer:
             evaluate=at[3] - at[2],
         )  # fmt: skip
         self._tell(self._line(batch, attempts, chosen, figures, held_out, seconds))
+
+    def _require_fresh(self, attempts: Sequence[TrainAttempt]) -> None:
+        """Refuse attempts on weights that lie too far behind: the gate would pass over them.
+
+        Raises:
+            TrainingStopped: names the versions.
+        """
+        versions = [s.weights_versions for attempt in attempts for s in attempt.samples]
+        now, most = self.learner.version, self._settings.rollout.max_staleness
+        odd = [v for v in versions if not now - most <= v[0] <= v[1] <= now]
+        if odd:
+            reason = (
+                f"attempts were drawn with weights version {odd[0][0]}, the learner is at {now} and "
+                f"max_staleness is {most}"
+            )
+            raise TrainingStopped(
+                f"update {now + 1} is refused: {reason}", Evidence(update=now + 1, reason=reason)
+            )
 
     async def _next_batch(self, number: int) -> _Batch:
         """Return the attempts of an update, and set those of later ones going."""
