@@ -40,8 +40,9 @@ TRAIN = range(400)
 VALIDATION = range(1000, 1100)
 TEST = range(2000, 2150)
 UNSEEN = range(60)
-SHOWN = 1.0
+SHOWN = 0.4
 """Share of the goals that are demonstrated; the others are left to reinforcement learning."""
+RARELY = 1
 VOCABULARY = 400
 
 SETTINGS = TrainSettings(
@@ -102,17 +103,21 @@ def recipe() -> Recipe:
 
 
 def _shown(train: Sequence[Task]) -> tuple[Task, ...]:
-    """Return the tasks of some goals, by hash, until they are the wanted share."""
+    """Return what is demonstrated: all tasks of some goals, by hash, until they are the wanted
+    share, and a few of each other goal."""
     goals: dict[str, list[Task]] = {}
     for task in train:
         # "turn on" and "turn off" go together: the touch is the same.
         words = task.goal.text.removeprefix("turn on").removeprefix("turn off").strip()
         goals.setdefault(words, []).append(task)
     chosen: list[Task] = []
+    rare: list[Task] = []
     for words in sorted(goals, key=lambda words: hashlib.sha256(words.encode()).digest()):
         if len(chosen) + len(goals[words]) <= SHOWN * len(train):
             chosen += goals[words]
-    return tuple(chosen)
+        else:
+            rare += goals[words][:RARELY]
+    return (*chosen, *rare)
 
 
 def _apart(known: Sequence[Task], more: Sequence[Task]) -> tuple[Task, ...]:
