@@ -309,8 +309,8 @@ class Trainer:
         odd = [v for v in versions if not now - most <= v[0] <= v[1] <= now]
         if odd:
             reason = (
-                f"attempts were drawn with weights version {odd[0][0]}, the learner is at {now} and "
-                f"max_staleness is {most}"
+                f"attempts were drawn with weights version {odd[0][0]}, the learner is at {now} "
+                f"and max_staleness is {most}"
             )
             raise TrainingStopped(
                 f"update {now + 1} is refused: {reason}", Evidence(update=now + 1, reason=reason)
