@@ -9,8 +9,13 @@ import msgspec
 from screenloop.train.recipe import Recipe, RolloutSettings, TaskSets, WarmUpSettings
 from screenloop.train.recipes import tiny_text
 
+LEARNING = tiny_text.SETTINGS.learning
 SETTINGS = msgspec.structs.replace(
     tiny_text.SETTINGS,
+    # A few tasks need not be of every domain that the recipe gives a share.
+    learning=msgspec.structs.replace(
+        LEARNING, curriculum=msgspec.structs.replace(LEARNING.curriculum, shares={})
+    ),
     warm_up=WarmUpSettings(demonstrations=8, batch=8, max_steps=4, check_steps=2),
     rollout=RolloutSettings(groups=2, max_tokens=4),
     updates=2,
