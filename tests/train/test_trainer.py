@@ -164,3 +164,11 @@ def test_groups_of_one_are_refused():
     settings = replace(settings, learning=replace(settings.learning, curriculum=curriculum))
     with pytest.raises(ConfigError, match="compares the attempts of a group"):
         require_trainable(settings, few_tasks())
+
+
+def test_a_share_for_a_domain_that_no_task_has_is_refused_before_anything_runs():
+    settings = micro_settings()
+    curriculum = replace(settings.learning.curriculum, shares={"no such domain": 1.0})
+    learning = replace(settings.learning, curriculum=curriculum)
+    with pytest.raises(ConfigError, match="Unknown domain in the shares 'no such domain'"):
+        require_trainable(replace(settings, learning=learning), few_tasks())

@@ -13,6 +13,7 @@ from screenloop.engine.policy import Policy
 from screenloop.envs.kinds import Opener
 from screenloop.errors import ConfigError
 from screenloop.messages import Sampling
+from screenloop.registry import unknown
 from screenloop.rollout.plans import golden_plan
 from screenloop.rollout.prepare import Plan
 from screenloop.store.blobs import BlobStore
@@ -156,6 +157,10 @@ def require_trainable(settings: TrainSettings, tasks: TaskSets) -> None:
         raise ConfigError(
             f"warm_up.stop_from {warm_up.stop_from:g} lies above stop_to {warm_up.stop_to:g}"
         )
+    domains = {task.tags.get("domain", "") for task in tasks.train}
+    for domain in settings.learning.curriculum.shares:
+        if domain not in domains:
+            raise unknown("domain in the shares", domain, domains)
     require_apart(tasks)
 
 
