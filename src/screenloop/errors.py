@@ -10,6 +10,7 @@
         StaleFrame                     coordinates refer to a frame that is gone (agent's blame)
       InfraFault                       host lost, store or model unreachable: retried
         LeaseLost                      the Lease expired or was replaced
+        Busy                           nothing is free now; says when to come again
         DeadlinePassed (TimeoutError)  an operation did not answer in time
         ModelUnavailable               the model server refused or vanished
 
@@ -94,6 +95,15 @@ class InfraFault(ScreenloopError):
 
 class LeaseLost(InfraFault):
     """Raised when a Lease expired, was released or was replaced by a newer fence."""
+
+
+class Busy(InfraFault):
+    """Raised when nothing is free, or a limit is reached; nothing happened, come again later."""
+
+    def __init__(self, message: str, *, retry_after_s: float) -> None:
+        """Take the sentence and the seconds after which it is worth asking again."""
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class DeadlinePassed(InfraFault, TimeoutError):

@@ -264,6 +264,8 @@ class Lease(Struct, frozen=True, kw_only=True):
     instance: str
     expires_s: float
     spec: EnvSpec
+    host_url: str = ""
+    """Where the Instance's host answers by itself; empty when operations go through the manager."""
 
 
 # ---- episodes ------------------------------------------------------------------------------

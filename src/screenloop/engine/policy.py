@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,19 @@ from screenloop.errors import ConfigError
 from screenloop.types import Struct
 
 PREPROCESSOR_FILE = "preprocessor_config.json"
+POLICY_FILE = "screenloop.json"
+"""What the layout of Hugging Face has no place for; a folder without it is a foreign model's."""
 _QWEN_VL = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe")
 _VISION_WORDS = ("image", "vision", "video", "audio")
 _STOP_TOKENS = ("<|im_end|>", "<|end|>", "<|eot_id|>", "<|endoftext|>", "<end_of_turn>", "</s>")
+
+
+class PolicyFacts(Struct, frozen=True, kw_only=True, omit_defaults=False):
+    """What is written to `POLICY_FILE`."""
+
+    name: str
+    banned_token_ids: tuple[int, ...]
+    """All that is never sampled: a policy may be kept from words that its tokenizer can read."""
 
 
 class PolicyCard(Struct, frozen=True, kw_only=True):
@@ -95,9 +105,14 @@ class Policy:
         )
 
     def save(self, folder: Path) -> None:
-        """Write weights (safetensors), configuration, tokenizer and the rule for pictures."""
+        """Write everything that `load_policy` reads back, in the layout of Hugging Face.
+
+        Weights (safetensors), configuration and tokenizer; the name and the banned ids beside them.
+        """
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
+        facts = PolicyFacts(name=self.name, banned_token_ids=self.banned_ids)
+        (folder / POLICY_FILE).write_bytes(msgspec.json.encode(facts))
         if self.vision is not None:
             told = {
                 "patch_size": self.vision.patch_px,
@@ -180,7 +195,29 @@ def load_policy(folder: Path, *, device: str = "cpu", dtype: str = "float32") ->
             raise
         raise ConfigError(f"{folder} holds no model that can be loaded: {error}") from error
     vision = vision_rule(config, folder) if sees else None
-    return make_policy(folder.name, model, tokenizer, vision)
+    return _with_facts(make_policy(folder.name, model, tokenizer, vision), folder / POLICY_FILE)
+
+
+def _with_facts(policy: Policy, path: Path) -> Policy:
+    """Return the policy under the name and with the bans that it was saved with.
+
+    Raises:
+        ConfigError: the file is damaged, or bans ids that the network does not have.
+    """
+    if not path.is_file():
+        return policy
+    try:
+        facts = msgspec.json.decode(path.read_bytes(), type=PolicyFacts)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} does not say what may not be sampled: {error}") from error
+    unknown = [i for i in facts.banned_token_ids if not 0 <= i < policy.vocab]
+    if unknown:
+        raise ConfigError(
+            f"{path} bans the id {unknown[0]}, but the network has ids 0 to {policy.vocab - 1}: "
+            "the files are of two models"
+        )
+    banned = set(policy.banned_ids).union(facts.banned_token_ids)
+    return replace(policy, name=facts.name, banned_ids=tuple(sorted(banned)))
 
 
 def vision_rule(config: Any, folder: Path) -> VisionRule:

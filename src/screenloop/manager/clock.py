@@ -1,0 +1,60 @@
+"""Time as a parameter: what a manager, a host and a simulation read their seconds from."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Seconds for those who count time-outs, and a way to wait for them."""
+
+    def now_s(self) -> float:
+        """Return seconds that only grow; their zero means nothing."""
+        ...
+
+    def wall_s(self) -> float:
+        """Return seconds since 1970; may jump."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        ...
+
+
+class SystemClock:
+    """The machine's own time."""
+
+    def now_s(self) -> float:
+        """Return the machine's monotonic seconds."""
+        return time.monotonic()
+
+    def wall_s(self) -> float:
+        """Return the machine's seconds since 1970."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait on the event loop."""
+        await asyncio.sleep(seconds)
+
+
+class SkewedClock:
+    """Another clock, wrong by an amount that can be changed: for chaos tests."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.skew_s = 0.0
+        self.wall_skew_s = 0.0
+        self._clock = clock
+
+    def now_s(self) -> float:
+        """Return the other's seconds plus the skew."""
+        return self._clock.now_s() + self.skew_s
+
+    def wall_s(self) -> float:
+        """Return the other's wall seconds plus the skew."""
+        return self._clock.wall_s() + self.wall_skew_s
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait as the other does."""
+        await self._clock.sleep(seconds)
