@@ -29,7 +29,7 @@ class BlobStore(Protocol):
         ...
 
 
-_KEY = re.compile(r"sha256-[0-9a-f]{64}\.[a-z0-9]+")
+KEY = re.compile(r"sha256-[0-9a-f]{64}\.[a-z0-9]+")
 
 
 def blob_key(data: bytes, suffix: str) -> BlobKey:
@@ -69,7 +69,7 @@ class FolderBlobs:
         Raises:
             InfraFault: the text is no blob key, so it names no file here.
         """
-        if _KEY.fullmatch(key) is None:
+        if KEY.fullmatch(key) is None:
             raise InfraFault(f"{key!r} is no blob key; it has the form sha256-<hex>.<suffix>")
         return self.root / key.removeprefix("sha256-")[:2] / key
 
