@@ -2,7 +2,7 @@
 .PHONY: demo test test-slow lint clean
 
 demo:
-	@scripts/bootstrap
+	@scripts/bootstrap train
 	@.venv/bin/screenloop demo
 
 test:

@@ -208,7 +208,6 @@ def test_an_unknown_name_is_told_the_valid_ones(
         ("eval --suite :x --model oracle", "dotted path"),
         ("eval --suite miniwob --model oracle --tasks click-button", "no solution"),
         ("eval --suite phone-core --model oracle --mode hybrid --dialect uitars", "gui_only"),
-        ("eval --suite fake --model random --dialect tinytree", "reads the tree"),
         ("eval --model oracle", "--suite"),
         ("proof --suite miniwob --tasks click-button", "golden"),
         ("report no-run", "no-run"),

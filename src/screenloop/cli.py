@@ -144,7 +144,11 @@ class RunFlags:
 
     suite: Annotated[str, Parameter(help="Name of the suite; `screenloop suites` lists them.")]
     model: Annotated[
-        str, Parameter(help="oracle, random, scripted:FILE, replay:RUN or openai:MODEL@BASE_URL.")
+        str,
+        Parameter(
+            help="oracle, random, scripted:FILE, replay:RUN or openai:MODEL@BASE_URL; with "
+            "openai+tokens: the records keep token ids and log-probs, for training."
+        ),
     ]
     dialect: Annotated[str, Parameter(help="How the model writes actions.")] = "plain"
     prompt: Annotated[str, Parameter(help="File with an author's own system prompt.")] = ""
@@ -409,11 +413,38 @@ def bench_web(*, json: Json = False) -> None:
 
 
 @bench.command(name="prefix")
-def bench_prefix(*, json: Json = False) -> None:
-    """Count prompt tokens that windowed history lets a prefix cache reuse."""
+def bench_prefix(*, engine: Switch = False, json: Json = False) -> None:
+    """Count prompt tokens that windowed history lets a prefix cache reuse.
+
+    Parameters
+    ----------
+    engine
+        Compare with what the engine really takes from its cache, on Episodes of tiny policies.
+    """
+    if engine:
+        cli_train.require_train_extra()
+        from screenloop.bench import prefix_engine
+
+        _bench(prefix_engine.run(), json)
+        return
     from screenloop.bench import prefix as measured
 
     _bench(measured.run(), json)
+
+
+@bench.command(name="trainer")
+def bench_trainer(*, updates: int = 500, json: Json = False) -> None:
+    """Watch the memory of a training run over hundreds of updates.
+
+    Parameters
+    ----------
+    updates
+        How many; at least 200.
+    """
+    cli_train.require_train_extra()
+    from screenloop.bench import trainer_memory as measured
+
+    _bench(measured.run(updates), json)
 
 
 @bench.command(name="update")
@@ -423,6 +454,20 @@ def bench_update(*, json: Json = False) -> None:
     from screenloop.bench import update as measured
 
     _bench(measured.run(), json)
+
+
+@bench.command(name="leases")
+def bench_leases(*, schedules: int = 10_000, json: Json = False) -> None:
+    """Measure what a lease operation costs, and play random schedules of crashes against it.
+
+    Parameters
+    ----------
+    schedules
+        Random schedules to play.
+    """
+    from screenloop.bench import leases as measured
+
+    _bench(measured.run(schedules=schedules), json)
 
 
 def _bench(work: Coroutine[Any, Any, Any], json: bool) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,6 +15,7 @@ import msgspec
 from cyclopts import Parameter
 from rich.console import Console
 
+from screenloop.config import plain
 from screenloop.errors import ConfigError
 from screenloop.registry import unknown
 from screenloop.report import words
@@ -21,12 +24,15 @@ from screenloop.store.runs import write_whole
 from screenloop.train.display import Board, LiveRun, result_table
 from screenloop.train.gains import gains
 from screenloop.train.metrics import NAME as METRICS
-from screenloop.train.metrics import read_metrics
+from screenloop.train.metrics import Line, read_metrics
 from screenloop.train.page import write_run_page
+from screenloop.train.run_files import policy_folder, read_recipe
+from screenloop.train.trackers import require_trackers, tracking
 
 if TYPE_CHECKING:
     from screenloop.train.run import TrainResult
 
+Tracked = Annotated[tuple[str, ...], Parameter(negative="")]
 Json = Annotated[bool, Parameter(help="Print one JSON object on stdout.", negative="")]
 Switch = Annotated[bool, Parameter(negative="")]
 Dtype = Literal["float32", "bfloat16", "float16"]
@@ -50,7 +56,13 @@ def require_train_extra() -> None:
 
 
 def train(
-    *, recipe: str, seed: int = 0, out: str = "", resume: Switch = False, json: Json = False
+    *,
+    recipe: str,
+    seed: int = 0,
+    out: str = "",
+    resume: Switch = False,
+    track: Tracked = (),
+    json: Json = False,
 ) -> None:
     """Train a policy by a recipe.
 
@@ -64,15 +76,20 @@ def train(
         Folder of the run.
     resume
         Go on from the last checkpoint in --out.
+    track
+        Where curves go besides the run's folder: tensorboard, wandb or trackio; may be repeated.
     """
     if resume and not out:
         raise ConfigError("--resume goes on with the run in a folder: give --out DIR as well.")
     require_train_extra()
+    require_trackers(track)
     if recipe == ONE_FILE:
+        if track:
+            raise ConfigError(f"{ONE_FILE} keeps no metrics to track: leave out --track.")
         _train_in_one_file(seed, out, resume=resume, json=json)
         return
     from screenloop.train.recipes import RECIPES, find_recipe
-    from screenloop.train.run import run_folder
+    from screenloop.train.run import all_of, run_folder
     from screenloop.train.run import train as train_policy
     from screenloop.train.stops import TrainingStopped
 
@@ -89,12 +106,18 @@ def train(
     )
     console = Console(stderr=True)
 
+    config = {"recipe": chosen.name, "seed": seed, "settings": plain(chosen.settings)}
+
     try:
-        if json:
-            result = asyncio.run(train_policy(chosen, seed, folder, resume=resume))
-        else:
-            with LiveRun(console, board, time.monotonic) as live:
-                result = asyncio.run(train_policy(chosen, seed, folder, resume=resume, watch=live))
+        with ExitStack() as watching:
+            watches: list[Callable[[Line], None]] = []
+            if track:
+                watches.append(watching.enter_context(tracking(track, folder, config)))
+            if not json:
+                watches.append(watching.enter_context(LiveRun(console, board, time.monotonic)))
+            result = asyncio.run(
+                train_policy(chosen, seed, folder, resume=resume, watch=all_of(*watches))
+            )
     except KeyboardInterrupt:
         _say_how_to_resume(console, recipe, seed, folder)
         raise
@@ -125,13 +148,13 @@ def serve_model(
     Parameters
     ----------
     folder
-        Of the model, in the Hugging Face layout.
+        Of a training run, finished or not, or of a model in the Hugging Face layout.
     host
         Address to listen on.
     port
         Port to listen on; 0 takes a free one.
     model
-        Name that clients ask for; the folder's when not given.
+        Name that clients ask for; the policy's own, or the folder's, when not given.
     device
         cpu, or a CUDA device.
     dtype
@@ -149,16 +172,18 @@ def serve_model(
     from screenloop.engine.serving import serve
 
     console = Console()
+    found = policy_folder(folder.resolve())
+    trained = read_recipe(found.parent)
+    spoken = "" if trained is None else f" --dialect {trained.dialect}"
 
-    def ready(base_url: str) -> None:
-        name = model or folder.resolve().name
+    def ready(base_url: str, name: str) -> None:
         console.print(f"serving  {name} at {base_url}", soft_wrap=True, highlight=False)
-        line = f"next     screenloop eval --suite phone-core --model openai:{name}@{base_url}"
-        console.print(line, soft_wrap=True, highlight=False)
+        line = f"screenloop eval --suite phone-core{spoken} --model openai:{name}@{base_url}"
+        console.print(f"next     {line}", soft_wrap=True, highlight=False)
 
     asyncio.run(
         serve(
-            folder.resolve(), model=model, host=host, port=port, device=device, dtype=dtype,
+            found, model=model, host=host, port=port, device=device, dtype=dtype,
             threads=threads, seed=seed, ready=ready,
         )
     )  # fmt: skip

@@ -171,11 +171,14 @@ async def test_a_picture_of_the_wrong_size_is_refused_with_the_right_factor():
 async def test_a_saved_model_is_served_until_it_is_stopped(tmp_path):
     tiny_text(WORDS, seed=1).save(tmp_path / "mine")
     listening = asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(serve(tmp_path / "mine", port=0, ready=listening.set_result))
-    url = await listening
-    remote = OpenAIModel(
-        Endpoint(model="mine", base_url=url), blobs=MemoryBlobs(), token_facts=True
-    )
+
+    def ready(base_url, model):
+        listening.set_result(Endpoint(model=model, base_url=base_url))
+
+    serving = asyncio.create_task(serve(tmp_path / "mine", port=0, ready=ready))
+    endpoint = await listening
+    assert endpoint.model == "tiny-text"
+    remote = OpenAIModel(endpoint, blobs=MemoryBlobs(), token_facts=True)
     reply = await remote.complete(request("e/c0", user(words("open"))), deadline_s=60)
     assert reply.weights_version == "0"
     await remote.close()

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -6,7 +7,7 @@ from engine_parts import WORDS, pixel_policy, text_policy
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from screenloop.engine.policy import load_policy, make_policy
+from screenloop.engine.policy import POLICY_FILE, load_policy, make_policy
 from screenloop.engine.tiny import EMBEDDING_STD, LINEAR_GAIN, tiny_pixels, tiny_text
 from screenloop.engine.tokenizer import TinyWords, frequent_words, tiny_tokenizer, tokenizer_hash
 from screenloop.errors import ConfigError
@@ -107,6 +108,24 @@ def test_a_saved_policy_comes_back_the_same(make, tmp_path):
     assert told.stop_token_ids == expected.stop_token_ids
     for name, value in policy.model.state_dict().items():
         assert torch.equal(again.model.state_dict()[name], value)
+
+
+def test_a_policy_that_may_not_say_a_word_may_not_say_it_when_it_comes_back(tmp_path):
+    made = tiny_text(WORDS, seed=3)
+    word = made.tokenizer.get_vocab()["alarm"]
+    policy = replace(made, name="quiet", banned_ids=tuple(sorted({*made.banned_ids, word})))
+    policy.save(tmp_path / "p")
+    again = load_policy(tmp_path / "p")
+    assert (again.name, again.banned_ids) == (policy.name, policy.banned_ids)
+    facts = tmp_path / "p" / POLICY_FILE
+    facts.write_text('{"name": "quiet", "banned_token_ids": [100000]}')
+    with pytest.raises(ConfigError, match="two models"):
+        load_policy(tmp_path / "p")
+    facts.write_text("[]")
+    with pytest.raises(ConfigError, match="may not be sampled"):
+        load_policy(tmp_path / "p")
+    facts.unlink()
+    assert load_policy(tmp_path / "p").banned_ids == made.banned_ids
 
 
 def test_picture_tokens_padding_and_ids_without_text_are_banned():

@@ -37,7 +37,7 @@ TAP = Tap(at=(0.5, 0.5))
 
 
 class Odometer:
-    """Counts the steps it was asked for; fails, hangs or refuses on demand."""
+    """Counts the steps it was asked for; fails, hangs, refuses or waits on demand."""
 
     def __init__(self) -> None:
         self.spec = EnvSpec(kind="odometer", size_px=SIZE, actions=frozenset({"tap", "wait"}))
@@ -46,9 +46,12 @@ class Odometer:
         self.next_failure: BaseException | None = None
         self.hang = False
         self.entered = asyncio.Event()
+        self.hold = asyncio.Event()
+        self.hold.set()
 
     async def _meet(self) -> None:
         self.entered.set()
+        await self.hold.wait()
         if self.hang:
             await asyncio.Event().wait()
         if self.next_failure is not None:
@@ -89,8 +92,15 @@ class Garage:
     def __init__(self) -> None:
         self.made: list[Odometer] = []
         self.now_s = 0.0
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.next_open_failure: BaseException | None = None
 
     async def open(self, ref: EnvRef) -> Environment:
+        await self.gate.wait()
+        if self.next_open_failure is not None:
+            failure, self.next_open_failure = self.next_open_failure, None
+            raise failure
         self.made.append(Odometer())
         return self.made[-1]
 

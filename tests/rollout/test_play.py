@@ -10,6 +10,7 @@ from screenloop.config import config_hash, harness_hash
 from screenloop.errors import ConfigError, ModelUnavailable
 from screenloop.registry import find
 from screenloop.rollout.play import RunRequest, play, read_prompt, resolve, run_folder
+from screenloop.store.episodes import read_episode
 from screenloop.suites.catalog import find_suite, select
 
 REQUEST = RunRequest(suite="fake", model="oracle", limit=2)
@@ -63,6 +64,19 @@ async def test_nothing_is_written_when_the_model_cannot_be_reached(tmp_path: Pat
     with pytest.raises(ModelUnavailable):
         await play(replace(REQUEST, model="openai:tiny@http://127.0.0.1:9/v1", out=str(out)))
     assert not out.exists()
+
+
+async def test_a_dialect_that_reads_the_tree_is_shown_it_and_people_still_get_pictures(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "run"
+    result = await play(replace(REQUEST, dialect="tinytree", out=str(out)))
+    assert [row.success for row in result.rows] == [True, True]
+    for path in out.glob("episodes/*/*/episode.jsonl"):
+        episode = read_episode(path)
+        assert episode is not None
+        assert all(step.observation.tree and step.observation.frame for step in episode.steps)
+        assert "<e0>" in episode.calls[0].messages[-1].text
 
 
 async def test_a_folder_of_another_configuration_is_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import msgspec
 
@@ -24,6 +25,7 @@ SETTINGS = msgspec.structs.replace(
 )
 
 
+@lru_cache
 def few() -> TaskSets:
     some = tiny_text.tasks()
     return TaskSets(

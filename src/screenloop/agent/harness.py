@@ -93,7 +93,7 @@ class Harness:
     @property
     def wants(self) -> tuple[Want, ...]:
         """The parts of the screen that Observations must carry."""
-        return ("frame", "tree") if isinstance(self._dialect, ReadsTree) else ("frame",)
+        return wants_of(self._dialect)
 
     @property
     def context(self) -> DialectContext | None:
@@ -312,6 +312,11 @@ def reconstruct(records: Sequence[CallRecord]) -> list[tuple[Message, ...]]:
             )
         whole[record.call_id] = (*messages, assistant(record.reply))
     return [whole[record.call_id][:-1] for record in records]
+
+
+def wants_of(dialect: Dialect) -> tuple[Want, ...]:
+    """Return the parts of the screen that Observations must carry for people and this dialect."""
+    return ("frame", "tree") if isinstance(dialect, ReadsTree) else ("frame",)
 
 
 def renderer(

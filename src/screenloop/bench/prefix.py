@@ -17,7 +17,6 @@ all prompt tokens, windows over sliding: what a server without a prefix cache wo
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Sequence
 
 from PIL import Image, ImageDraw
@@ -28,14 +27,21 @@ from screenloop.agent.dialects.plain import Plain
 from screenloop.agent.harness import Harness, reconstruct, renderer
 from screenloop.agent.history import PastStep, last_images_prompt, windows
 from screenloop.agent.screen import image_tokens, smart_resize
+from screenloop.bench.prefix_reuse import (
+    BYTES_PER_TOKEN,
+    TURN_TOKENS,
+    ByteCounting,
+    pieces,
+    prompt_tokens,
+    reuse,
+)
 from screenloop.config import ImageRule, Window
 from screenloop.messages import ChatRequest, ImagePart, Message, Reply
 from screenloop.store.blobs import BlobStore, MemoryBlobs
 from screenloop.store.episodes import CallRecord
 from screenloop.types import Effect, EnvSpec, Goal, Observation, SizePx, Struct, ToolSpec
 
-BYTES_PER_TOKEN = 4
-TURN_TOKENS = 4
+COUNTING = ByteCounting()
 REPLY_TOKENS = 100
 FRAME_PX: SizePx = (412, 915)
 OTHER_HEADS = (300, 3000)
@@ -156,11 +162,13 @@ async def measure(
     windowed = reconstruct(records)
     keep = window.steps if last_k is None else last_k
     sliding = [_sliding(windowed[0], harness.history, index, keep) for index in range(steps)]
-    total, cached = _reuse(windowed)
-    slide_total, slide_cached = _reuse(sliding)
-    sampled = sum(_text_tokens(record.reply) for record in records)
+    total, cached = reuse(windowed, COUNTING)
+    slide_total, slide_cached = reuse(sliding, COUNTING)
+    sampled = sum(COUNTING.text(record.reply) for record in records)
     ends = [span.last_step for span in windows(steps, window)]
-    by_window = sum(_tokens(windowed[i]) + _text_tokens(records[i].reply) for i in ends)
+    by_window = sum(
+        prompt_tokens(windowed[i], COUNTING) + COUNTING.text(records[i].reply) for i in ends
+    )
     return PrefixRow(
         head_tokens=_head_tokens(windowed[0]),
         frame_px=frame_px,
@@ -233,62 +241,7 @@ def _sliding(
     return last_images_prompt(first[0].text, steps, keep)
 
 
-Piece = str | ImagePart
-"""What a prompt is made of, in order: role marks, words and pictures."""
-
-
-def _pieces(messages: Sequence[Message]) -> list[tuple[Piece, int]]:
-    pieces: list[tuple[Piece, int]] = []
-    for message in messages:
-        pieces.append((f"<{message.role}>", TURN_TOKENS))
-        for part in message.parts:
-            if isinstance(part, ImagePart):
-                pieces.append((part, image_tokens(part.size_px)))
-            else:
-                pieces.append((part.text, _text_tokens(part.text)))
-    return pieces
-
-
-def _text_tokens(text: str) -> int:
-    return math.ceil(len(text.encode()) / BYTES_PER_TOKEN)
-
-
-def _tokens(messages: Sequence[Message]) -> int:
-    return sum(tokens for _, tokens in _pieces(messages))
-
-
 def _head_tokens(messages: Sequence[Message]) -> int:
-    pieces = _pieces(messages)
-    first = next(i for i, (piece, _) in enumerate(pieces) if isinstance(piece, ImagePart))
-    return sum(tokens for _, tokens in pieces[:first])
-
-
-def _reuse(prompts: Sequence[Sequence[Message]]) -> tuple[int, int]:
-    """Return all prompt tokens, and those that the prompt before already held."""
-    total = cached = 0
-    before: list[tuple[Piece, int]] = []
-    for prompt in prompts:
-        now = _pieces(prompt)
-        total += sum(tokens for _, tokens in now)
-        cached += _common(before, now)
-        before = now
-    return total, cached
-
-
-def _common(before: Sequence[tuple[Piece, int]], now: Sequence[tuple[Piece, int]]) -> int:
-    shared = 0
-    for (old, _), (new, tokens) in zip(before, now, strict=False):
-        if old == new:
-            shared += tokens
-            continue
-        if isinstance(old, str) and isinstance(new, str):
-            shared += _same_bytes(old.encode(), new.encode()) // BYTES_PER_TOKEN
-        break
-    return shared
-
-
-def _same_bytes(one: bytes, two: bytes) -> int:
-    return next(
-        (i for i, (a, b) in enumerate(zip(one, two, strict=False)) if a != b),
-        min(len(one), len(two)),
-    )
+    found = pieces(messages, COUNTING)
+    first = next(i for i, (piece, _) in enumerate(found) if isinstance(piece, ImagePart))
+    return sum(tokens for _, tokens in found[:first])

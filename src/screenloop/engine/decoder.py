@@ -134,6 +134,11 @@ class Decoder:
         self._draw(self._jobs, logits)
         return dropped + self._retire()
 
+    def forget(self) -> None:
+        """Let go of all that came from weights that are gone: prefixes, and who said them."""
+        self.cache.clear()
+        self._sessions.clear()
+
     def abandon(self) -> list[Job]:
         """Let go of everything that runs, after a failure; returns it."""
         jobs, self._jobs = self._jobs, []

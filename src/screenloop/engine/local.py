@@ -333,7 +333,7 @@ class LocalEngine:
     def _apply_swaps(self) -> None:
         for swap in self._swaps:
             copy_weights(self.policy.model, swap.weights)
-            self._decoder.cache.clear()
+            self._decoder.forget()
             self._version = swap.version
             if not swap.done.done():
                 swap.done.set_result(None)

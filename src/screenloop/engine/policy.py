@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+from transformers.utils import logging as bars
 
 from screenloop.config import stable_hash
 from screenloop.engine.tokenizer import template_hash, tokenizer_hash
@@ -109,7 +111,8 @@ class Policy:
 
         Weights (safetensors), configuration and tokenizer; the name and the banned ids beside them.
         """
-        self.model.save_pretrained(folder)
+        with _without_bars():
+            self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
         facts = PolicyFacts(name=self.name, banned_token_ids=self.banned_ids)
         (folder / POLICY_FILE).write_bytes(msgspec.json.encode(facts))
@@ -239,6 +242,18 @@ def vision_rule(config: Any, folder: Path) -> VisionRule:
         )
     except (OSError, msgspec.DecodeError, KeyError, TypeError) as error:
         raise ConfigError(f"{path} does not say how pictures are cut up: {error!r}") from error
+
+
+@contextmanager
+def _without_bars() -> Iterator[None]:
+    """Keep the library from drawing over the display of a run that saves now and then."""
+    shown = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        if shown:
+            bars.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _stop_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> set[int]:

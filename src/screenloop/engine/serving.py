@@ -403,13 +403,13 @@ async def serve(
     threads: int = 0,
     seed: int = 0,
     weights_version: str = "0",
-    ready: Callable[[str], None] = lambda base_url: None,
+    ready: Callable[[str, str], None] = lambda base_url, model: None,
 ) -> None:
     """Serve the model of a folder until cancelled: what `screenloop serve-model` does.
 
     Args:
         folder: In the Hugging Face layout; see `load_policy`.
-        model: The name that clients ask for; the folder's when empty.
+        model: The name that clients ask for; the policy's own, else the folder's, when empty.
         host: Where to listen.
         port: 0 takes a free one.
         device: `cpu`, or a CUDA device.
@@ -417,7 +417,7 @@ async def serve(
         threads: Of each CPU pass; 0 leaves torch's own choice.
         seed: For calls that name none.
         weights_version: What the folder's weights are called.
-        ready: Called with the base URL once connections are accepted.
+        ready: Called with the base URL and the model's name once connections are accepted.
 
     Raises:
         ConfigError: the folder holds no such model, or the address cannot be had.
@@ -429,7 +429,7 @@ async def serve(
     engine = LocalEngine(policy, blobs, seed=seed, weights_version=weights_version)
     try:
         async with ModelServer(engine, blobs, model=model, host=host, port=port) as server:
-            ready(server.base_url)
+            ready(server.base_url, server.model)
             await asyncio.Event().wait()
     except OSError as error:
         raise ConfigError(f"cannot listen on {host}:{port}: {error}") from error

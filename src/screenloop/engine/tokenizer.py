@@ -2,9 +2,10 @@
 
 Known words are one token each; any other printable ASCII word falls apart into letters, the rest
 is `<|unk|>`. Words are lower-cased. Coordinates are bins `<x0> ... <y0> ...`, listed elements have
-marks `<e0> ...`, quotes of the goal `<q0> ...`. The chat template has one token a role, an end
-for replies alone, and only appends, so each prompt of a window extends the one before. The words
-that are asked for stand right before the reply, where a small network finds them most easily.
+marks `<e0> ...`, quotes of the goal `<q0> ...`, tools `<t0> ...`. The chat template has one token a
+role, an end for replies alone, and only appends, so each prompt of a window extends the one before.
+The words that are asked for stand right before the reply, where a small network finds them most
+easily.
 """
 
 from __future__ import annotations
@@ -61,14 +62,16 @@ class TinyWords(Struct, frozen=True, kw_only=True):
     y_bins: int = 41
     marks: int = 24
     quotes: int = 4
+    tools: int = 0
 
     def places(self) -> tuple[str, ...]:
-        """Return the tokens that stand for places, elements and quotes."""
+        """Return the tokens that stand for places, elements, quotes and tools."""
         return (
             *(f"<x{i}>" for i in range(self.x_bins)),
             *(f"<y{i}>" for i in range(self.y_bins)),
             *(f"<e{i}>" for i in range(self.marks)),
             *(f"<q{i}>" for i in range(self.quotes)),
+            *(f"<t{i}>" for i in range(self.tools)),
         )
 
 

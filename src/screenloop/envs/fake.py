@@ -92,7 +92,9 @@ class FakeEnvironment:
         *,
         faults: Sequence[FakeFault] = (),
         clock: Clock | None = None,
+        want: Sequence[Want] = ("frame",),
     ) -> None:
+        self._want = tuple(want)
         self.spec = EnvSpec(
             kind="fake",
             size_px=machine.SIZE_PX,
@@ -128,7 +130,7 @@ class FakeEnvironment:
                 )
             state = machine.initial_state(start.task.world)
             self._session = _Session(start=state, now=state, mode=start.mode)
-        return self._seen(self._session, ("frame",))
+        return self._seen(self._session, self._want)
 
     async def observe(self, want: Sequence[Want] = ("frame",), *, deadline_s: float) -> Observation:
         """See what is there now."""
@@ -159,7 +161,7 @@ class FakeEnvironment:
             ok=outcome.ok, code=outcome.code, executed=outcome.executed, result=outcome.result
         )
         return StepResult(
-            effect=effect, observation=self._seen(session, ("frame",)), changes=tuple(rows)
+            effect=effect, observation=self._seen(session, self._want), changes=tuple(rows)
         )
 
     async def evidence(self, *, deadline_s: float) -> Evidence:
@@ -271,8 +273,9 @@ class FakeEnvironment:
 class FakeEnvironments:
     """Opens fake devices without faults."""
 
-    def __init__(self, blobs: BlobStore) -> None:
+    def __init__(self, blobs: BlobStore, *, want: Sequence[Want] = ("frame",)) -> None:
         self._blobs = blobs
+        self._want = tuple(want)
 
     async def open(self, env: EnvRef) -> FakeEnvironment:
         """Return a device.
@@ -282,7 +285,7 @@ class FakeEnvironments:
         """
         if env.size_px != machine.SIZE_PX:
             raise ConfigError(f"fake devices measure {machine.SIZE_PX}, not {env.size_px}.")
-        return FakeEnvironment(self._blobs)
+        return FakeEnvironment(self._blobs, want=self._want)
 
     async def close(self) -> None:
         """Fake devices share nothing."""

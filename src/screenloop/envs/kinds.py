@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from screenloop.envs.base import Environment
 from screenloop.registry import find
 from screenloop.store.blobs import BlobStore
-from screenloop.types import EnvRef
+from screenloop.types import EnvRef, Want
 
 KINDS: dict[str, str] = {
     "phone": "screenloop.envs.phone:PhoneEnvironments",
     "web": "screenloop.envs.web:WebEnvironments",
     "fake": "screenloop.envs.fake:FakeEnvironments",
 }
-"""Kind to the class that opens its Instances; a dotted path works as a kind as well."""
+"""Kind to the class that opens its Instances, made as `Class(blobs, want=...)`; a dotted path works
+as a kind as well.
+"""
 
 
 class Opener(Protocol):
@@ -32,8 +35,15 @@ class Opener(Protocol):
 class Environments:
     """Opens Instances of any kind; a kind's machinery starts when the first one is asked for."""
 
-    def __init__(self, blobs: BlobStore) -> None:
+    def __init__(self, blobs: BlobStore, *, want: Sequence[Want] = ("frame",)) -> None:
+        """Prepare.
+
+        Args:
+            blobs: Where frames, trees and texts go.
+            want: What `reset` and `step` show.
+        """
         self._blobs = blobs
+        self._want = tuple(want)
         self._openers: dict[str, Opener] = {}
 
     async def open(self, env: EnvRef) -> Environment:
@@ -43,7 +53,9 @@ class Environments:
             ConfigError: the kind is unknown, or what it needs is not installed.
         """
         if env.kind not in self._openers:
-            self._openers[env.kind] = find("environment kind", env.kind, KINDS)(self._blobs)
+            self._openers[env.kind] = find("environment kind", env.kind, KINDS)(
+                self._blobs, want=self._want
+            )
         return await self._openers[env.kind].open(env)
 
     async def close(self) -> None:

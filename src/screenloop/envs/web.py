@@ -63,6 +63,7 @@ class WebEnvironments:
         sites: Sequence[Site] = (),
         binary: Path | None = None,
         draw_on_demand: bool | None = None,
+        want: Sequence[Want] = ("frame",),
     ) -> None:
         """Name the sites to serve; MiniWoB++ where none are named.
 
@@ -71,7 +72,9 @@ class WebEnvironments:
             sites: by the first part of a world's name.
             binary: the browser; `None` finds one.
             draw_on_demand: see `browser.launch`.
+            want: what `reset` and `step` show.
         """
+        self._want = tuple(want)
         self.host = BrowserHost(binary, draw_on_demand=draw_on_demand)
         self._blobs = blobs
         self._sites: dict[str, Site] = {site.name: site for site in (sites or (MiniwobSite(),))}
@@ -85,7 +88,7 @@ class WebEnvironments:
         if env.kind != "web":
             raise ConfigError(f"The web Environment has kind 'web', not {env.kind!r}.")
         self.host.check()
-        return WebEnvironment(env, self.host, self._blobs, self._sites)
+        return WebEnvironment(env, self.host, self._blobs, self._sites, want=self._want)
 
     async def close(self) -> None:
         """End the browser and all Instances in it; may be called twice."""
@@ -129,12 +132,19 @@ class WebEnvironment:
     """One Instance: at most one page at a time, in a context of its own."""
 
     def __init__(
-        self, env: EnvRef, host: BrowserHost, blobs: BlobStore, sites: Mapping[str, Site]
+        self,
+        env: EnvRef,
+        host: BrowserHost,
+        blobs: BlobStore,
+        sites: Mapping[str, Site],
+        *,
+        want: Sequence[Want] = ("frame",),
     ) -> None:
         self.spec = web_spec(env, sites)
         self._host = host
         self._blobs = blobs
         self._sites = sites
+        self._want = tuple(want)
         self._episode: _Episode | None = None
         self._frame: BlobKey | None = None
 
@@ -160,7 +170,7 @@ class WebEnvironment:
                 await page.navigate(url, script=page_script(seed=world.seed, css=site.css))
                 if begin:
                     await page.evaluate(f"{{ {begin} }}; null")
-                observation = await self._observe(episode, ("frame",), SETTLE_MS)
+                observation = await self._observe(episode, self._want, SETTLE_MS)
         finally:
             # Only now, so that the closing does not hold up the new page.
             if earlier is not None:
@@ -188,10 +198,10 @@ class WebEnvironment:
                 effect = Effect(
                     ok=False, code="episode_over", message="The page has closed its episode."
                 )
-                observation = await self._observe(episode, ("frame",), 0.0)
+                observation = await self._observe(episode, self._want, 0.0)
             else:
                 effect = await episode.hands.perform(action)
-                observation = await self._observe(episode, ("frame",), SETTLE_MS)
+                observation = await self._observe(episode, self._want, SETTLE_MS)
         took_ms = 1000 * (time.perf_counter() - started)
         return StepResult(
             effect=msgspec.structs.replace(effect, took_ms=took_ms), observation=observation

@@ -90,7 +90,9 @@ class Hands:
         except UnsupportedAction as error:
             return Effect(ok=False, code="unsupported", message=str(error))
         except StaleFrame as error:
-            self.observation = await manager.observe(self._lease, deadline_s=deadlines.observe_s)
+            self.observation = await manager.observe(
+                self._lease, self._setting.want, deadline_s=deadlines.observe_s
+            )
             return Effect(ok=False, code="stale_frame", message=str(error))
         self.observation = result.observation
         self.changes += result.changes

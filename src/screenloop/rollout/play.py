@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from screenloop.agent.dialects import DIALECTS
-from screenloop.agent.dialects.base import Dialect, ReadsTree
-from screenloop.agent.harness import Harness, renderer
+from screenloop.agent.dialects.base import Dialect
+from screenloop.agent.harness import Harness, renderer, wants_of
 from screenloop.agent.prompt import prompt_hash
 from screenloop.config import HarnessConfig, RunConfig, Window
 from screenloop.envs.kinds import Environments
@@ -109,11 +109,6 @@ async def play(request: RunRequest, progress: Progress | None = None) -> RunResu
         raise ConfigError(
             f"dialect {request.dialect!r} cannot call tools; use --mode gui_only or another dialect"
         )
-    if isinstance(dialect, ReadsTree):
-        raise ConfigError(
-            f"dialect {request.dialect!r} reads the tree of the screen, but a run shows pictures; "
-            "choose another dialect"
-        )
     tasks = select(suite, glob=request.tasks, limit=request.limit, seed=request.seed)
     if name.kind == "oracle":
         _require_golden(tasks)
@@ -121,7 +116,8 @@ async def play(request: RunRequest, progress: Progress | None = None) -> RunResu
     prompt = read_prompt(request.prompt_file)
     out = run_folder(request, time.time())
     blobs = RunFolder(out).blobs
-    environments = Environments(blobs)
+    want = wants_of(dialect)
+    environments = Environments(blobs, want=want)
     manager = DirectManager(environments.open)
     try:
         spec = await manager.spec(tasks[0].env)
@@ -138,7 +134,7 @@ async def play(request: RunRequest, progress: Progress | None = None) -> RunResu
             return await run_batch(
                 config,
                 tasks,
-                Setting(manager=manager, prepare=prepare_for(model, golden_plan)),
+                Setting(manager=manager, prepare=prepare_for(model, golden_plan), want=want),
                 lambda: Harness(
                     model,
                     blobs,

@@ -68,6 +68,15 @@ def update_samples(
 ) -> UpdateSamples:
     """Return the Samples to train on, with their advantages.
 
+    Costs of tokens are taken off where the estimator looks. Where one number is compared (`grpo`,
+    `dr_grpo`, `rloo`, `reinforce++_baseline`), the attempt's total is lowered by the sum over its
+    tokens, which all of them share. Where tokens earn (`ppo`, `reinforce++`), each pays for itself.
+    Where steps earn (`gigpo`, `hgpo`), the total pays in the episode part, and in the step part a
+    step's reward is lowered by the costs of its tokens, so that steps before it feel them with the
+    discount. Whether a group has spread is asked before any cost: attempts that did equally well
+    differ in their costs by next to nothing, which a division by their standard deviation would
+    blow up to a full advantage.
+
     Args:
         attempts: All attempts of the update, unscored ones too.
         settings: Which estimator, and how.
@@ -79,14 +88,17 @@ def update_samples(
     """
     by_id = {attempt.attempt_id: attempt for attempt in attempts}
     costs = {} if token_costs is None else token_costs
-    selection = select_groups(
-        (_scored(attempt, costs) for attempt in attempts),
-        relative=settings.estimator in RELATIVE,
-    )
+    selection = select_groups(map(_scored, attempts), relative=settings.estimator in RELATIVE)
     kept = [by_id[attempt.attempt_id] for attempt in selection.attempts]
     if not kept:
         return UpdateSamples(samples=(), counts=selection.counts)
-    rewards_n = torch.tensor(selection.rewards_n, dtype=torch.float64)
+    rewards_n = torch.tensor(
+        [
+            reward - sum(costs.get(attempt.attempt_id, ()))
+            for attempt, reward in zip(kept, selection.rewards_n, strict=True)
+        ],
+        dtype=torch.float64,
+    )
     groups_n = torch.tensor(selection.groups_n)
     match settings.estimator:
         case "grpo" | "dr_grpo" | "rloo":
@@ -134,12 +146,11 @@ def token_rewards(attempt: TrainAttempt, costs: Sequence[float] = ()) -> list[fl
     return made
 
 
-def _scored(attempt: TrainAttempt, costs: TokenValues) -> ScoredAttempt:
-    reward = attempt.reward
+def _scored(attempt: TrainAttempt) -> ScoredAttempt:
     return ScoredAttempt(
         attempt_id=attempt.attempt_id,
         group_id=attempt.group_id,
-        reward=None if reward is None else reward.total - sum(costs.get(attempt.attempt_id, ())),
+        reward=None if attempt.reward is None else attempt.reward.total,
     )
 
 

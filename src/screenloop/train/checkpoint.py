@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import pickle
 from pathlib import Path
-from typing import Any
 
 import torch
-from torch import Tensor
 
 from screenloop.errors import ConfigError
 from screenloop.train.curriculum import TaskProgress
+from screenloop.train.learner import LearnerState
 from screenloop.types import Struct
 
 NAME = "checkpoint.pt"
@@ -44,23 +43,23 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     """Of the recipe, its settings, its tasks and the seed: resuming another run is refused."""
     counters: Counters
     progress: tuple[TaskProgress, ...]
-    weights: dict[str, Tensor]
-    reference: dict[str, Tensor]
-    optimiser: dict[str, Any]
+    learner: LearnerState
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint in place of the last one; a kill leaves one of the two, whole."""
-    partial = folder / f".{NAME}.part"
+    partial, learner = folder / f".{NAME}.part", checkpoint.learner
     with partial.open("wb") as file:
         torch.save(
             {
                 "fingerprint": checkpoint.fingerprint,
                 "counters": checkpoint.counters,
                 "progress": checkpoint.progress,
-                "weights": checkpoint.weights,
-                "reference": checkpoint.reference,
-                "optimiser": checkpoint.optimiser,
+                "version": learner.version,
+                "weights": learner.weights,
+                "reference": learner.reference,
+                "value_head": learner.value_head,
+                "optimiser": learner.optimiser,
             },
             file,
         )
@@ -79,7 +78,9 @@ def read_checkpoint(folder: Path, fingerprint: str) -> Checkpoint | None:
     if not path.exists():
         return None
     try:
-        checkpoint = Checkpoint(**torch.load(path, weights_only=False))
+        told = torch.load(path, weights_only=False)
+        learner = LearnerState(**{name: told.pop(name) for name in LearnerState.__struct_fields__})
+        checkpoint = Checkpoint(learner=learner, **told)
     except (OSError, RuntimeError, pickle.UnpicklingError, TypeError, KeyError, EOFError) as error:
         raise ConfigError(f"{path} cannot be read as a checkpoint: {error}") from error
     if checkpoint.fingerprint != fingerprint:

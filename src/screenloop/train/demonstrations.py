@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from msgspec.structs import replace
 
 from screenloop.agent.harness import reconstruct
 from screenloop.engine.policy import Policy
 from screenloop.engine.prompts import PromptWriter
 from screenloop.errors import ConfigError
 from screenloop.messages import ImageSpan
-from screenloop.store.episodes import Episode
+from screenloop.store.episodes import CallRecord, Episode
 from screenloop.train.records import CallTokens, call_tokens
 from screenloop.train.samples import Sample, window_samples
 
@@ -18,7 +18,10 @@ class Tokeniser:
     """Turns Episodes of any model into Samples for one policy.
 
     Prompts go through the engine's own writer and replies end with the policy's stop token, so the
-    policy learns on the very ids that it will read and write.
+    policy learns on the very ids that it will read and write. Ids that were sampled with the
+    policy's own tokenizer, template and rule for pictures are taken as they are. What is learnt is
+    the distribution at temperature 1, whatever an attempt was drawn at. The mode of an Episode
+    (`gui_only` or `hybrid`) is in its messages, so both kinds go into one mix.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -26,6 +29,8 @@ class Tokeniser:
         self._writer = PromptWriter(
             policy.tokenizer, vision=policy.vision, stop_ids=policy.stop_ids
         )
+        card = policy.card()
+        self._own = (card.tokenizer_hash, card.chat_template_hash, card.processor_hash)
 
     def samples(self, episode: Episode) -> tuple[Sample, ...]:
         """Return the Samples of an Episode, loss on its replies.
@@ -34,8 +39,11 @@ class Tokeniser:
             ConfigError: a reply holds what the policy may never say.
         """
         calls = episode.calls
-        if all(call.token_ids is not None for call in calls):
-            tokens = call_tokens(calls)
+        if all(self._is_own(call) for call in calls):
+            tokens = tuple(
+                replace(call, temperature=1.0, banned_ids=self._policy.banned_ids)
+                for call in call_tokens(calls)
+            )
         else:
             tokens = self._written(episode)
         vision = self._policy.vision
@@ -45,6 +53,15 @@ class Tokeniser:
             placeholder_id=None if vision is None else vision.image_id,
             merge=2 if vision is None else vision.merge,
         )
+
+    def _is_own(self, call: CallRecord) -> bool:
+        """Whether a call's ids are those that the policy would read and write, and were drawn."""
+        stack, sampling = call.token_stack, call.sampling
+        if call.token_ids is None or stack is None or sampling.temperature <= 0:
+            return False
+        if sampling.top_p != 1.0 or sampling.top_k is not None:
+            return False
+        return (stack.tokenizer_hash, stack.template_hash, stack.processor_hash) == self._own
 
     def _written(self, episode: Episode) -> tuple[CallTokens, ...]:
         made: list[CallTokens] = []
@@ -81,8 +98,3 @@ class Tokeniser:
         stop = self._policy.tokenizer.eos_token_id
         assert isinstance(stop, int)
         return stop
-
-
-def successes(episodes: Sequence[Episode]) -> tuple[Episode, ...]:
-    """Return the Episodes that were scored and solved."""
-    return tuple(e for e in episodes if e.verdict is not None and e.verdict.success)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from screenloop.engine.adapters import (
+    LoraSettings,
+    adapters_off,
+    fold_adapters,
+    merged_weights,
+    with_adapters,
+)
 from screenloop.engine.policy import Policy
 from screenloop.engine.weights import copy_weights, weights_of
 from screenloop.train.aggregate import token_weights
-from screenloop.train.kl import kl_estimate
-from screenloop.train.loss import policy_loss
-from screenloop.train.masking import masked
-from screenloop.train.mismatch import rejection_mask, rollout_weights
-from screenloop.train.parity import Parity, judge_parity, measure_parity
+from screenloop.train.gate import require_parity
+from screenloop.train.objective import Sums, part_loss, side_by_side
+from screenloop.train.parity import Parity
 from screenloop.train.recipe import OptimiserSettings
 from screenloop.train.samples import Sample
 from screenloop.train.scoring import (
@@ -26,12 +31,12 @@ from screenloop.train.scoring import (
     SampledRows,
     SampledScores,
     micro_batches,
-    sampled_positions,
     sampled_rows,
     score,
 )
-from screenloop.train.settings import LearningSettings, usual_clip
+from screenloop.train.settings import LearningSettings
 from screenloop.train.stops import Evidence, TrainingStopped
+from screenloop.train.value import ValueRow, explained_variance, value_head
 from screenloop.types import Struct
 
 
@@ -44,69 +49,128 @@ class UpdateFigures(Struct, frozen=True, kw_only=True):
     clip_fraction: float = 0.0
     approx_kl: float = 0.0
     grad_norm: float = 0.0
+    """Of the policy's weights, before it is cut."""
+    value_loss: float | None = None
+    explained_variance: float | None = None
     learning_rate: float = 0.0
     parity: Parity = Parity(tokens=0, mean_abs=0.0, max_abs=0.0, k3=0.0)
 
 
-@dataclass
-class _Sums:
-    """Running sums of one optimiser step."""
+class LearnerState(Struct, frozen=True, kw_only=True):
+    """Everything a learner needs to go on as if it had not stopped."""
 
-    loss: float = 0.0
-    kl: float = 0.0
-    entropy: float = 0.0
-    clip_fraction: float = 0.0
-    approx_kl: float = 0.0
-    tokens: float = 0.0
+    version: int
+    weights: dict[str, Tensor]
+    """Adapters included."""
+    reference: dict[str, Tensor]
+    """Empty with adapters, whose base is the reference."""
+    value_head: dict[str, Tensor]
+    """Empty without one."""
+    optimiser: dict[str, Any]
 
 
 class Learner:
-    """Owns the policy that is trained, its reference and its optimiser."""
+    """Owns the policy that is trained, its reference, its value head and its optimiser."""
 
     def __init__(
-        self, policy: Policy, learning: LearningSettings, optimiser: OptimiserSettings
+        self,
+        policy: Policy,
+        learning: LearningSettings,
+        optimiser: OptimiserSettings,
+        *,
+        lora: LoraSettings | None = None,
     ) -> None:
-        self.policy = policy
+        """Prepare.
+
+        Args:
+            policy: Is trained itself; with `lora`, a copy with adapters is.
+            learning: Losses and limits.
+            optimiser: Steps.
+            lora: Train adapters alone.
+
+        Raises:
+            ConfigError: the network has no such layers as `lora` names.
+        """
+        self.policy = policy if lora is None else with_adapters(policy, lora)
         self.version = 0
         """Updates that the weights have been through."""
         self._learning = learning
         self._settings = optimiser
-        self._reference = deepcopy(policy)
+        self._reference = deepcopy(policy) if lora is None else None
+        self._head = None if learning.value is None else value_head(self.policy)
+        self._trained = [p for p in self.policy.model.parameters() if p.requires_grad]
         self._optimiser = self._fresh_optimiser()
 
     # ---- state -----------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Take the weights as they are now as the reference, with a fresh optimiser."""
-        copy_weights(self._reference.model, weights_of(self.policy.model))
+        """Take the policy as it is now as the reference, with a fresh optimiser.
+
+        What adapters have learnt so far becomes part of their base.
+        """
+        if self._reference is None:
+            fold_adapters(self.policy.model)
+        else:
+            copy_weights(self._reference.model, weights_of(self.policy.model))
         self._optimiser = self._fresh_optimiser()
 
-    def state(self) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Any]]:
-        """Return weights, reference weights and the optimiser's state."""
-        return (
-            weights_of(self.policy.model),
-            weights_of(self._reference.model),
-            self._optimiser.state_dict(),
+    def weights(self) -> dict[str, Tensor]:
+        """Return a copy of the policy's weights as an engine takes them, adapters merged."""
+        return merged_weights(self.policy.model)
+
+    def state(self) -> LearnerState:
+        """Return a copy of the state, for a checkpoint."""
+        return LearnerState(
+            version=self.version,
+            weights=weights_of(self.policy.model),
+            reference={} if self._reference is None else weights_of(self._reference.model),
+            value_head={} if self._head is None else deepcopy(self._head.state_dict()),
+            optimiser=deepcopy(self._optimiser.state_dict()),
         )
 
-    def restore(
-        self,
-        version: int,
-        weights: Mapping[str, Tensor],
-        reference: Mapping[str, Tensor],
-        optimiser: dict[str, Any],
-    ) -> None:
-        """Go on from a checkpoint."""
-        self.version = version
-        copy_weights(self.policy.model, weights)
-        copy_weights(self._reference.model, reference)
+    def restore(self, state: LearnerState) -> None:
+        """Go on from a state."""
+        self.version = state.version
+        copy_weights(self.policy.model, state.weights)
+        if self._reference is not None:
+            copy_weights(self._reference.model, state.reference)
+        if self._head is not None:
+            self._head.load_state_dict(state.value_head)
         self._optimiser = self._fresh_optimiser()
-        self._optimiser.load_state_dict(optimiser)
+        self._optimiser.load_state_dict(state.optimiser)
+
+    # ---- what is known before the update -----------------------------------------------------
+
+    @torch.no_grad()
+    def reference_log_probs(self, samples: Sequence[Sample], patches: Patches) -> dict[str, Tensor]:
+        """Return the reference's log-probabilities of the sampled tokens, by Sample."""
+        told: dict[str, Tensor] = {}
+        with self._as_reference() as policy:
+            for part in micro_batches(samples, self._settings.micro_tokens):
+                rows = sampled_rows([samples[i] for i in part])
+                found = score(policy, rows.samples, patches)
+                told.update(_by_name(rows, found.log_probs_bs))
+        return told
+
+    @torch.no_grad()
+    def values(self, samples: Sequence[Sample], patches: Patches) -> dict[str, Tensor]:
+        """Return what the value head says at the sampled tokens, by Sample."""
+        told: dict[str, Tensor] = {}
+        for part in micro_batches(samples, self._settings.micro_tokens):
+            rows = sampled_rows([samples[i] for i in part])
+            found = score(self.policy, rows.samples, patches, head=self._head)
+            assert found.values_bs is not None
+            told.update(_by_name(rows, found.values_bs))
+        return told
 
     # ---- the update ------------------------------------------------------------------------
 
     def update(
-        self, samples: Sequence[Sample], patches: Patches, witnesses: Sequence[Sample] = ()
+        self,
+        samples: Sequence[Sample],
+        patches: Patches,
+        witnesses: Sequence[Sample] = (),
+        value_rows: Mapping[str, ValueRow] | None = None,
     ) -> UpdateFigures:
         """Learn from the Samples of one update; the weights' version counts one up.
 
@@ -116,57 +180,58 @@ class Learner:
             samples: With their advantages; none where no group taught anything.
             patches: Pixels of their pictures, and of the witnesses'.
             witnesses: Samples that the gate looks at when there is nothing to learn from.
+            value_rows: What the value head learns, by the name of the Sample.
 
         Raises:
-            TrainingStopped: engine and trainer disagree beyond the limits, or a loss or gradient is
-                no finite number.
+            TrainingStopped: engine and trainer disagree beyond the limits, or a loss, a gradient or
+                a weight is no finite number.
         """
         figures = UpdateFigures()
         if samples:
-            figures = self._update(samples, patches)
+            with self._undone_if_stopped():
+                figures = self._update(samples, patches, value_rows)
         elif witnesses:
-            with torch.no_grad():
-                scored = self._score_all(witnesses, patches, {})
-            figures = UpdateFigures(parity=self._gate(witnesses, scored))
+            figures = UpdateFigures(parity=self._gate(witnesses, self._scored(witnesses, patches)))
         self.version += 1
         return figures
 
-    def _update(self, samples: Sequence[Sample], patches: Patches) -> UpdateFigures:
+    def _update(
+        self,
+        samples: Sequence[Sample],
+        patches: Patches,
+        value_rows: Mapping[str, ValueRow] | None,
+    ) -> UpdateFigures:
         settings = self._settings
-        before = weights_of(self.policy.model), deepcopy(self._optimiser.state_dict())
-        rate = settings.learning_rate * min(
-            1.0, (self.version + 1) / max(1, settings.warm_up_updates)
-        )
-        for group in self._optimiser.param_groups:
-            group["lr"] = rate
+        share = min(1.0, (self.version + 1) / max(1, settings.warm_up_updates))
+        for group, rate in zip(self._optimiser.param_groups, self._rates(), strict=True):
+            group["lr"] = rate * share
         single = settings.passes * settings.minibatches == 1
         old: dict[str, Tensor] = {}
         parity = UpdateFigures().parity
         if not single:
-            with torch.no_grad():
-                parity = self._gate(samples, self._score_all(samples, patches, old))
-        sums, norms = _Sums(), []
+            old = self._scored(samples, patches)
+            parity = self._gate(samples, old)
+        sums, norms = Sums(), []
         for _ in range(settings.passes):
             for batch in _cut(samples, settings.minibatches):
                 self._optimiser.zero_grad(set_to_none=True)
-                scored = self._backward(batch, patches, old, sums)
+                scored = self._backward(batch, patches, old, value_rows, sums)
                 if single:
                     parity = self._gate(samples, scored)
-                norm = float(
-                    torch.nn.utils.clip_grad_norm_(
-                        self.policy.model.parameters(), settings.max_grad_norm
-                    )
-                )
-                if not (isfinite(norm) and isfinite(sums.loss)):
-                    self._optimiser.load_state_dict(before[1])
-                    copy_weights(self.policy.model, before[0])
+                norms.append(self._cut_gradients())
+                if not (isfinite(norms[-1]) and isfinite(sums.loss)):
                     raise self._stopped(
-                        f"the loss {sums.loss:g} or the gradient norm {norm:g} is no finite "
+                        f"the loss {sums.loss:g} or the gradient norm {norms[-1]:g} is no finite "
                         "number; the weights before this update are kept",
                         samples,
                     )
-                norms.append(norm)
                 self._optimiser.step()
+        if not all(bool(torch.isfinite(weight).all()) for weight in self._stepped()):
+            raise self._stopped(
+                "a weight is no finite number after the step; those before it are kept. A lower "
+                "optimiser.learning_rate may help",
+                samples,
+            )
         steps = settings.passes * settings.minibatches
         return UpdateFigures(
             loss=sums.loss / steps,
@@ -175,20 +240,22 @@ class Learner:
             clip_fraction=sums.clip_fraction / sums.tokens,
             approx_kl=sums.approx_kl / sums.tokens,
             grad_norm=sum(norms) / len(norms),
-            learning_rate=rate,
+            value_loss=None if value_rows is None else sums.value_loss / steps,
+            explained_variance=(
+                None if value_rows is None else explained_variance(value_rows.values())
+            ),
+            learning_rate=settings.learning_rate * share,
             parity=parity,
         )
 
-    def _score_all(
-        self, samples: Sequence[Sample], patches: Patches, old: dict[str, Tensor]
-    ) -> dict[str, Tensor]:
-        """Score everything before the first step; fills in the old log-probabilities."""
+    @torch.no_grad()
+    def _scored(self, samples: Sequence[Sample], patches: Patches) -> dict[str, Tensor]:
+        """Return the policy's log-probabilities, by Sample."""
         scored: dict[str, Tensor] = {}
         for part in micro_batches(samples, self._settings.micro_tokens):
             rows = sampled_rows([samples[i] for i in part])
             found = score(self.policy, rows.samples, patches)
             scored.update(_by_name(rows, found.log_probs_bs))
-        old.update(scored)
         return scored
 
     def _backward(
@@ -196,7 +263,8 @@ class Learner:
         samples: Sequence[Sample],
         patches: Patches,
         old: Mapping[str, Tensor],
-        sums: _Sums,
+        value_rows: Mapping[str, ValueRow] | None,
+        sums: Sums,
     ) -> dict[str, Tensor]:
         """Add up the gradient of one optimiser step; returns the log-probabilities by Sample."""
         whole = sampled_rows(samples)
@@ -210,53 +278,34 @@ class Learner:
         scored: dict[str, Tensor] = {}
         for part in micro_batches(samples, self._settings.micro_tokens):
             rows = sampled_rows([samples[i] for i in part])
-            found = score(self.policy, rows.samples, patches)
+            reference_bs = self._pulling(rows, patches)
+            found = score(self.policy, rows.samples, patches, head=self._head)
             scored.update(_by_name(rows, found.log_probs_bs.detach()))
             width = rows.mask_bs.shape[1]
-            loss = self._loss(rows, found, weights_bs[part, :width], old, patches, sums)
+            loss = part_loss(
+                rows, found, weights_bs[part, :width], self._learning, sums,
+                old_bs=self._old(rows, found, old), reference_bs=reference_bs,
+                value_rows=value_rows,
+            )  # fmt: skip
             loss.backward()  # type: ignore[no-untyped-call]
             sums.loss += float(loss.detach())
         return scored
 
-    def _loss(
-        self,
-        rows: SampledRows,
-        found: SampledScores,
-        weights_bs: Tensor,
-        old: Mapping[str, Tensor],
-        patches: Patches,
-        sums: _Sums,
-    ) -> Tensor:
-        learning = self._learning
-        mask_bs = rows.mask_bs
-        old_bs = self._old(rows, found, old)
-        correction = None
-        if learning.mismatch.weights is not None:
-            correction = rollout_weights(
-                old_bs, rows.rollout_log_probs_bs, mask_bs, level=learning.mismatch.weights,
-                high=learning.mismatch.high, low=learning.mismatch.low,
-            )  # fmt: skip
-        if learning.mismatch.reject:
-            mask_bs = rejection_mask(
-                old_bs, rows.rollout_log_probs_bs, mask_bs, learning.mismatch.reject
-            )
-        told = policy_loss(
-            learning.loss.kind, found.log_probs_bs, old_bs, rows.advantages_bs, mask_bs,
-            clip=learning.loss.clip or usual_clip(learning.loss.kind), weights_bt=correction,
-        )  # fmt: skip
-        loss_bs = told.loss_bt - learning.loss.entropy * found.entropy_bs
-        tokens = float(rows.mask_bs.sum())
-        if learning.kl.place == "loss":
-            with torch.no_grad():
-                reference = score(self._reference, rows.samples, patches)
-            kl_bs = kl_estimate(found.log_probs_bs, reference.log_probs_bs, learning.kl.kind)
-            loss_bs = loss_bs + learning.kl.coefficient * kl_bs
-            sums.kl += float(masked(kl_bs.detach(), rows.mask_bs).sum())
-        sums.entropy += float(masked(found.entropy_bs.detach(), rows.mask_bs).sum())
-        sums.clip_fraction += told.clip_fraction * tokens
-        sums.approx_kl += told.approx_kl * tokens
-        sums.tokens += tokens
-        return (masked(loss_bs, mask_bs) * weights_bs).sum()
+    @torch.no_grad()
+    def _pulling(self, rows: SampledRows, patches: Patches) -> Tensor | None:
+        """Return the reference's log-probabilities where the loss has a KL term."""
+        if self._learning.kl.place != "loss":
+            return None
+        with self._as_reference() as policy:
+            return score(policy, rows.samples, patches).log_probs_bs
+
+    @contextmanager
+    def _as_reference(self) -> Iterator[Policy]:
+        if self._reference is not None:
+            yield self._reference
+        else:
+            with adapters_off(self.policy.model):
+                yield self.policy
 
     def _old(self, rows: SampledRows, found: SampledScores, old: Mapping[str, Tensor]) -> Tensor:
         """Return the log-probabilities that ratios are taken to.
@@ -266,9 +315,7 @@ class Learner:
         """
         now_bs = found.log_probs_bs.detach()
         if old:
-            now_bs = torch.nn.utils.rnn.pad_sequence(
-                [old[sample.name] for sample in rows.samples], batch_first=True
-            )
+            now_bs = side_by_side([old[sample.name] for sample in rows.samples])
         if self._learning.mismatch.weights is not None:
             return now_bs
         stale_b1 = torch.tensor(
@@ -277,37 +324,7 @@ class Learner:
         return torch.where(stale_b1, rows.rollout_log_probs_bs, now_bs)
 
     def _gate(self, samples: Sequence[Sample], scored: Mapping[str, Tensor]) -> Parity:
-        """Compare with the engine the Samples that it drew with the very same weights.
-
-        Raises:
-            TrainingStopped: the difference is above the limits.
-        """
-        fresh = [s for s in samples if s.weights_versions == (self.version, self.version)]
-        if not fresh:
-            return UpdateFigures().parity
-        rows = sampled_rows(fresh)
-        trainer_bs = torch.nn.utils.rnn.pad_sequence(
-            [scored[sample.name] for sample in fresh], batch_first=True
-        )
-        ids = torch.nn.utils.rnn.pad_sequence(
-            [torch.tensor([s.token_ids[i] for i in sampled_positions(s)]) for s in fresh],
-            batch_first=True,
-        )
-        parity = measure_parity(
-            rows.rollout_log_probs_bs, trainer_bs, rows.mask_bs, ids, [s.name for s in fresh]
-        )
-        refusal = judge_parity(parity, self._learning.parity)
-        if refusal is not None:
-            raise TrainingStopped(
-                f"update {self.version + 1} is refused: {refusal.reason}",
-                Evidence(
-                    update=self.version + 1,
-                    reason=refusal.reason,
-                    parity=refusal,
-                    samples=tuple(samples),
-                ),
-            )
-        return parity
+        return require_parity(samples, scored, version=self.version, limits=self._learning.parity)
 
     def _stopped(self, reason: str, samples: Sequence[Sample]) -> TrainingStopped:
         number = self.version + 1
@@ -316,20 +333,56 @@ class Learner:
             Evidence(update=number, reason=reason, samples=tuple(samples)),
         )
 
+    # ---- the optimiser -----------------------------------------------------------------------
+
+    def _stepped(self) -> list[nn.Parameter]:
+        """Return every weight that a step changes."""
+        return self._trained + ([] if self._head is None else list(self._head.parameters()))
+
+    @contextmanager
+    def _undone_if_stopped(self) -> Iterator[None]:
+        weights = [weight.detach().clone() for weight in self._stepped()]
+        optimiser = deepcopy(self._optimiser.state_dict())
+        try:
+            yield
+        except TrainingStopped:
+            with torch.no_grad():
+                for weight, kept in zip(self._stepped(), weights, strict=True):
+                    weight.copy_(kept)
+            self._optimiser.load_state_dict(optimiser)
+            raise
+
+    def _cut_gradients(self) -> float:
+        """Bound the gradients of policy and head, each for itself; returns the policy's norm."""
+        most = self._settings.max_grad_norm
+        if self._head is not None:
+            nn.utils.clip_grad_norm_(self._head.parameters(), most)
+        return float(nn.utils.clip_grad_norm_(self._trained, most))
+
+    def _rates(self) -> list[float]:
+        """Return the full learning rate of each group of the optimiser."""
+        value = self._learning.value
+        return [self._settings.learning_rate, *([] if value is None else [value.learning_rate])]
+
     def _fresh_optimiser(self) -> torch.optim.AdamW:
         settings = self._settings
+        groups = [self._trained]
+        if self._head is not None:
+            groups.append(list(self._head.parameters()))
         return torch.optim.AdamW(
-            self.policy.model.parameters(),
-            lr=settings.learning_rate,
+            [
+                {"params": weights, "lr": rate}
+                for weights, rate in zip(groups, self._rates(), strict=True)
+            ],
             betas=(settings.beta1, settings.beta2),
             weight_decay=settings.weight_decay,
         )
 
 
-def _by_name(rows: SampledRows, log_probs_bs: Tensor) -> dict[str, Tensor]:
+def _by_name(rows: SampledRows, numbers_bs: Tensor) -> dict[str, Tensor]:
     return {
-        sample.name: log_probs_t[: sample.sampled]
-        for sample, log_probs_t in zip(rows.samples, log_probs_bs, strict=True)
+        sample.name: numbers_t[: sample.sampled]
+        for sample, numbers_t in zip(rows.samples, numbers_bs, strict=True)
     }
 
 

@@ -26,6 +26,8 @@ class WarmUpLine(Struct, frozen=True, kw_only=True, tag="warm_up", tag_field="ki
     loss: float
     agreement: float
     """Share of the batch whose replies the policy would give itself."""
+    samples: int = 0
+    """Samples that batches were drawn from, collected successes included."""
 
 
 class EvaluationLine(Struct, frozen=True, kw_only=True, tag="evaluation", tag_field="kind"):
@@ -93,13 +95,22 @@ class UpdateLine(Struct, frozen=True, kw_only=True, tag="update", tag_field="kin
     """Tokens of the Samples, context included."""
     loss: float
     kl: float
-    """Mean KL estimate to the reference on sampled tokens; 0 where it is off."""
+    """Mean KL estimate to the reference on sampled tokens; 0 where it is off. In the reward it is
+    that of all scored attempts."""
     entropy: float
     """Mean, nats a token."""
     clip_fraction: float
     approx_kl: float
     """How far the policy moved inside the update, before its last step."""
     grad_norm: float
+    value_loss: float | None = None
+    """Of the value head; `None` without one."""
+    explained_variance: float | None = None
+    """1 - Var(return - value) / Var(return) before the update; `None` without a value head."""
+    anchor_sizes: dict[int, int] = {}
+    """How many anchor groups have how many steps; only where steps get credit."""
+    anchor_singletons: float | None = None
+    """Share of steps whose anchor nobody else reached; `None` where steps get no credit."""
     learning_rate: float
     parity_max: float
     parity_mean: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from screenloop.store.runs import write_whole
 from screenloop.train.curves import Axis, Chart, Series, chart, even_ticks
 from screenloop.train.gains import SET_WORDS, Gain, gains, points
 from screenloop.train.metrics import EvaluationLine, UpdateLine, WarmUpLine, read_metrics
+from screenloop.train.run_files import RunRecipe, read_recipe
 from screenloop.types import Struct
 
 PAGE = "run.html"
@@ -61,6 +62,8 @@ class RunView(Struct, frozen=True, kw_only=True):
     main: Chart | None
     charts: tuple[Chart, ...]
     card: tuple[tuple[str, str], ...]
+    settings: tuple[tuple[str, str], ...]
+    """Every setting of the recipe by its path; empty where the run does not say."""
 
 
 class _Card(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,6 +115,7 @@ def run_view(folder: Path) -> RunView:
         gains=gains(lines),
     )
     card = _read(folder / RESULT, _Card) if (folder / RESULT).is_file() else None
+    recipe = read_recipe(folder)
     result = {} if card is None else card.result
     name = f"{result['recipe']}, seed {result['seed']}" if result else folder.name
     updates = words.plural(len(told.updates), "update")
@@ -125,7 +129,8 @@ def run_view(folder: Path) -> RunView:
         tiles=_tiles(told, result),
         main=_success_chart(told),
         charts=_charts(told),
-        card=_card_rows(card, folder),
+        card=_card_rows(card, folder, recipe),
+        settings=() if recipe is None else tuple(_flat(recipe.settings, "")),
     )
 
 
@@ -344,17 +349,38 @@ def _tiles(told: Told, result: dict[str, Any]) -> tuple[tuple[str, str, str], ..
     )  # fmt: skip
 
 
-def _card_rows(card: _Card | None, folder: Path) -> tuple[tuple[str, str], ...]:
+def _card_rows(
+    card: _Card | None, folder: Path, recipe: RunRecipe | None
+) -> tuple[tuple[str, str], ...]:
+    rows = [("run", folder.name)]
     if card is None:
-        return (("run", folder.name), ("state", "not finished"))
-    rows = [(name.replace("_", " "), _plain(value)) for name, value in card.result.items()
-            if name != "run_dir"]  # fmt: skip
-    rows += [
-        ("run", folder.name),
-        ("warm-up steps", words.count(card.warm_up_steps)),
-        ("fingerprint", card.fingerprint),
-    ]
-    return tuple(rows)
+        rows.append(("state", "not finished"))
+    else:
+        rows += [(name.replace("_", " "), _plain(value)) for name, value in card.result.items()
+                 if name != "run_dir"]  # fmt: skip
+        rows.append(("warm-up steps", words.count(card.warm_up_steps)))
+    if recipe is not None:
+        if card is None:
+            rows += [("recipe", recipe.name), ("seed", str(recipe.seed))]
+        window = f"{recipe.window.steps} steps, {recipe.window.overlap} shared"
+        rows += [("dialect", recipe.dialect), ("window", window)]
+        rows += [(f"{name} tasks", words.count(len(keys))) for name, keys in recipe.tasks.items()
+                 if keys]  # fmt: skip
+    fingerprint = recipe.fingerprint if recipe is not None else card.fingerprint if card else ""
+    return (*rows, ("fingerprint", fingerprint)) if fingerprint else tuple(rows)
+
+
+def _flat(settings: dict[str, Any], path: str) -> Iterator[tuple[str, str]]:
+    """Yield each setting under its whole path, in the order of the recipe."""
+    for name, value in settings.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", _written(value)
+
+
+def _written(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else msgspec.json.encode(value).decode()
 
 
 def _plain(value: object) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from screenloop.config import Window
+from screenloop.engine.adapters import LoraSettings
 from screenloop.engine.policy import Policy
 from screenloop.envs.kinds import Opener
 from screenloop.errors import ConfigError
@@ -19,7 +20,7 @@ from screenloop.rollout.prepare import Plan
 from screenloop.store.blobs import BlobStore
 from screenloop.train.settings import LearningSettings, Share, require_learnable
 from screenloop.train.tasks_split import require_held_out
-from screenloop.types import Struct, Task, Want
+from screenloop.types import Mode, Struct, Task, Want
 
 Count = Annotated[int, Meta(ge=1)]
 Rate = Annotated[float, Meta(gt=0.0)]
@@ -89,6 +90,8 @@ class TrainSettings(Struct, frozen=True, kw_only=True):
     warm_up: WarmUpSettings = WarmUpSettings()
     optimiser: OptimiserSettings = OptimiserSettings()
     rollout: RolloutSettings = RolloutSettings()
+    lora: LoraSettings | None = None
+    """Train low-rank adapters alone, in the warm-up too; `None` trains every weight."""
     updates: Annotated[int, Meta(ge=0)] = 100
     stop_at: Share = 1.0
     """Stop early when the greedy success on the validation tasks reaches this."""
@@ -130,6 +133,8 @@ class Recipe:
     """What the Environments are opened to show."""
     plan: Plan = golden_plan
     """How demonstrations solve a task."""
+    modes: tuple[Mode, ...] = ("gui_only",)
+    """Modes that tasks are demonstrated in, in turn: by touch alone, or with tools as well."""
 
 
 def require_trainable(settings: TrainSettings, tasks: TaskSets) -> None:
@@ -143,10 +148,6 @@ def require_trainable(settings: TrainSettings, tasks: TaskSets) -> None:
             raise ConfigError(f"there are no {name} tasks")
     longest = max(task.budget.steps for task in tasks.train)
     require_learnable(settings.learning, settings.sampling(), longest)
-    if settings.learning.value is not None:
-        raise ConfigError("this trainer has no value head: take a group estimator or reinforce++")
-    if settings.learning.kl.place == "reward":
-        raise ConfigError("this trainer has the KL in the loss alone: set kl.place to loss or off")
     if settings.rollout.groups > len(tasks.train):
         raise ConfigError(
             f"an update wants {settings.rollout.groups} different tasks but there are "

@@ -12,12 +12,16 @@ from typing import Annotated, Literal, Protocol
 from msgspec import Meta
 
 from screenloop.errors import ConfigError
+from screenloop.registry import unknown
 from screenloop.store.episodes import Episode
 from screenloop.types import Struct, Verdict
 
 Weight = Annotated[float, Meta(ge=0.0)]
 REFUSED = frozenset({"unsupported", "stale_frame"})
 """Codes of effects that mean: this was no Action that could be carried out here."""
+PROGRESS = "progress"
+SOURCES = (PROGRESS,)
+"""Sources of step rewards that a training run can have."""
 StepValues = tuple[float | None, ...]
 """One value a step in [0, 1]; `None` where the source cannot tell."""
 
@@ -68,7 +72,7 @@ class ProgressRewards:
     does not pay, and the sum over an Episode is at most 1.
     """
 
-    name = "progress"
+    name = PROGRESS
 
     def __init__(self, verdicts: Mapping[str, Sequence[Verdict]]) -> None:
         """Take the verdicts.
@@ -107,6 +111,18 @@ def progress(verdicts: Sequence[Verdict]) -> StepValues:
             values.append(gained / total if known and total > 0 else None)
         passed |= now
     return tuple(values)
+
+
+def counts_progress(settings: RewardSettings) -> bool:
+    """Tell whether each step must be judged, so that its progress can be rewarded.
+
+    Raises:
+        ConfigError: the settings weigh a source that no run has.
+    """
+    for name in settings.step_weights:
+        if name not in SOURCES:
+            raise unknown("source of step rewards", name, SOURCES)
+    return settings.step_weights.get(PROGRESS, 0.0) > 0.0
 
 
 def attempt_reward(

@@ -7,6 +7,7 @@ all attempts that still run, so a run with the same seed gives the same bits.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -26,8 +27,9 @@ from screenloop.rollout.prepare import Plan
 from screenloop.rollout.setting import Attempt, Setting
 from screenloop.store.blobs import BlobStore
 from screenloop.store.episodes import Episode, Record, encode_record, episode_of
+from screenloop.train.judging import JudgingManager
 from screenloop.train.streams import attempt_seed
-from screenloop.types import Mode, Struct, Task
+from screenloop.types import Mode, Struct, Task, Verdict
 
 _ROUNDING = 0.0025
 """Shares of the frame."""
@@ -50,6 +52,8 @@ class Played(Struct, frozen=True, kw_only=True):
     planned: PlannedAttempt
     episode: Episode
     records: tuple[Record, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    """Right after the reset and after each step, with nothing claimed; empty where not asked."""
 
     @property
     def success(self) -> bool | None:
@@ -148,13 +152,26 @@ class Rollouts:
         window: Window,
         run_id: str,
         max_tokens: int,
+        judged: bool = False,
     ) -> None:
+        """Prepare.
+
+        Args:
+            setting: The manager and the deadlines.
+            blobs: Where frames lie and pictures go.
+            dialect: How the policy writes Actions.
+            window: How much history it sees.
+            run_id: In whose name Instances are leased.
+            max_tokens: Of a reply.
+            judged: Whether each step is judged as well, for rewards that count progress.
+        """
         self._setting = setting
         self._blobs = blobs
         self._dialect = dialect
         self._window = window
         self._run_id = run_id
         self._max_tokens = max_tokens
+        self._judged = judged
 
     async def play(
         self,
@@ -232,10 +249,18 @@ class Rollouts:
             mode=planned.mode,
             budget=planned.task.budget,
         )
-        await run_episode(attempt, harness, self._setting, log)
+        setting, judging = self._setting, JudgingManager(self._setting.manager)
+        if self._judged:
+            setting = dataclasses.replace(setting, manager=judging)
+        await run_episode(attempt, harness, setting, log)
         episode = episode_of(log.records)
         assert episode is not None
-        return Played(planned=planned, episode=episode, records=tuple(log.records))
+        return Played(
+            planned=planned,
+            episode=episode,
+            records=tuple(log.records),
+            verdicts=judging.verdicts(len(episode.steps)),
+        )
 
 
 def update_attempts(
@@ -254,10 +279,25 @@ def update_attempts(
     )
 
 
-def one_each(name: str, tasks: Sequence[Task], seed: int = 0) -> tuple[PlannedAttempt, ...]:
-    """Return one attempt at each task, for a measurement or a demonstration."""
+def one_each(
+    name: str, tasks: Sequence[Task], seed: int = 0, *, modes: Sequence[Mode] = ("gui_only",)
+) -> tuple[PlannedAttempt, ...]:
+    """Return one attempt at each task, for a measurement or a demonstration.
+
+    Args:
+        name: What the attempts' ids begin with.
+        tasks: To attempt.
+        seed: From which each samples.
+        modes: Taken in turn, one a task.
+    """
     return tuple(
-        PlannedAttempt(episode_id=f"{name}-{i}", group_id=f"{name}-{i}", task=task, seed=seed)
+        PlannedAttempt(
+            episode_id=f"{name}-{i}",
+            group_id=f"{name}-{i}",
+            task=task,
+            seed=seed,
+            mode=modes[i % len(modes)],
+        )
         for i, task in enumerate(tasks)
     )
 

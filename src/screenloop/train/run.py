@@ -12,10 +12,9 @@ import torch
 
 from screenloop.agent.dialects import DIALECTS
 from screenloop.agent.dialects.base import Dialect
-from screenloop.config import stable_hash
+from screenloop.config import plain
 from screenloop.engine.decoder import Limits
 from screenloop.engine.local import LocalEngine
-from screenloop.engine.weights import save_weights, weights_of
 from screenloop.errors import ConfigError
 from screenloop.manager.direct import DirectManager
 from screenloop.registry import find
@@ -24,13 +23,17 @@ from screenloop.store.blobs import FolderBlobs
 from screenloop.train.checkpoint import NAME as CHECKPOINT
 from screenloop.train.checkpoint import read_checkpoint
 from screenloop.train.learner import Learner
-from screenloop.train.metrics import MetricsFile
+from screenloop.train.metrics import Line, MetricsFile
+from screenloop.train.policy_keeper import PolicyKeeper
 from screenloop.train.recipe import Recipe, TaskSets, require_trainable
 from screenloop.train.recipes import find_recipe
+from screenloop.train.reward import counts_progress
 from screenloop.train.rollouts import Played, Rollouts, one_each
+from screenloop.train.run_files import RunRecipe, write_recipe
+from screenloop.train.stops import TrainingStopped
 from screenloop.train.streams import stream
 from screenloop.train.trainer import Clocks, Trainer, Watch
-from screenloop.types import Struct
+from screenloop.types import Mode, Struct
 
 RESULT = "result.json"
 
@@ -117,9 +120,12 @@ async def train(
     """Train by a recipe at hand; see `train_recipe`."""
     clocks = clocks or Clocks(wall=time.monotonic, cpu=time.process_time)
     dialect: Dialect = find("dialect", recipe.dialect, DIALECTS)()
+    _require_words(recipe, dialect)
     tasks = recipe.tasks()
     require_trainable(recipe.settings, tasks)
-    fingerprint = fingerprint_of(recipe, tasks, seed)
+    judged = counts_progress(recipe.settings.learning.reward)
+    told = run_recipe(recipe, tasks, seed)
+    fingerprint = told.fingerprint
     _prepare_folder(folder, resume)
     checkpoint = read_checkpoint(folder, fingerprint) if resume else None
     # One thread: with more, sums are taken in another order each time.
@@ -133,15 +139,19 @@ async def train(
     engine = LocalEngine(
         deepcopy(policy), blobs, seed=seed, limits=Limits(rows=512), threaded=False
     )
+    write_recipe(folder, told)
+    keeper = PolicyKeeper(
+        folder, engine, name=f"{recipe.name}-{seed}", every=recipe.settings.checkpoint_every
+    )
     metrics = MetricsFile(folder, until_update=checkpoint.counters.update if checkpoint else None)
     rollouts = Rollouts(
         setting, blobs, dialect=dialect, window=recipe.window, run_id=folder.name,
-        max_tokens=recipe.settings.rollout.max_tokens,
+        max_tokens=recipe.settings.rollout.max_tokens, judged=judged,
     )  # fmt: skip
     trainer = Trainer(
         recipe, tasks, seed=seed, folder=folder, learner=learner, engine=engine,
         rollouts=rollouts, blobs=blobs, metrics=metrics, fingerprint=fingerprint, clocks=clocks,
-        watch=watch,
+        watch=all_of(keeper, watch),
     )  # fmt: skip
     try:
         if checkpoint is not None:
@@ -150,6 +160,10 @@ async def train(
             await trainer.begin(lambda: demonstrations(rollouts, recipe, tasks, seed))
         await trainer.learn()
         test, unseen = await trainer.finish()
+        keeper.keep()
+    except TrainingStopped:
+        keeper.keep()
+        raise
     finally:
         metrics.close()
         await engine.close()
@@ -161,7 +175,9 @@ async def train(
 async def demonstrations(
     rollouts: Rollouts, recipe: Recipe, tasks: TaskSets, seed: int
 ) -> Sequence[Played]:
-    """Show the policy how training tasks are solved.
+    """Show the policy how training tasks are solved, by touch alone or with tools as well.
+
+    The recipe's modes are taken in turn, so that both ways are in one mix.
 
     Raises:
         ConfigError: a known solution does not solve its task, or has no words in the dialect.
@@ -169,27 +185,54 @@ async def demonstrations(
     shown = tasks.shown or tasks.train
     count = min(recipe.settings.warm_up.demonstrations, len(shown))
     chosen = stream(seed, "demonstrations").sample(shown, count)
-    return await rollouts.show(one_each("demo", chosen), recipe.plan)
+    return await rollouts.show(one_each("demo", chosen, modes=modes_of(recipe)), recipe.plan)
 
 
-def fingerprint_of(recipe: Recipe, tasks: TaskSets, seed: int) -> str:
-    """Return what must be the same for a run to be resumed."""
+def modes_of(recipe: Recipe) -> tuple[Mode, ...]:
+    """Return the modes that tasks are shown in."""
+    modes: tuple[Mode, ...] = getattr(recipe, "modes", ("gui_only",))
+    return modes
 
-    class _Whole(Struct, frozen=True, kw_only=True):
-        recipe: str
-        seed: int
-        dialect: str
-        settings: str
-        tasks: tuple[str, ...]
 
-    keys = [task.key for some in (tasks.train, tasks.validation, tasks.test, tasks.unseen)
-            for task in some]  # fmt: skip
-    return stable_hash(
-        _Whole(
-            recipe=recipe.name, seed=seed, dialect=recipe.dialect,
-            settings=msgspec.json.encode(recipe.settings).decode(), tasks=tuple(keys),
+def _require_words(recipe: Recipe, dialect: Dialect) -> None:
+    """Refuse demonstrations that the dialect has no words for.
+
+    Raises:
+        ConfigError: says what to change.
+    """
+    if not modes_of(recipe):
+        raise ConfigError("a recipe shows its tasks in at least one mode: gui_only or hybrid")
+    if "hybrid" in modes_of(recipe) and not dialect.calls_tools:
+        raise ConfigError(
+            f"hybrid demonstrations call tools, but dialect {recipe.dialect!r} cannot: take "
+            "modes ('gui_only',), or a dialect that calls tools, e.g. tinytools"
         )
-    )  # fmt: skip
+
+
+def run_recipe(recipe: Recipe, tasks: TaskSets, seed: int) -> RunRecipe:
+    """Return what decides a run, in plain data with its fingerprint."""
+    return RunRecipe(
+        name=recipe.name,
+        seed=seed,
+        dialect=recipe.dialect,
+        window=recipe.window,
+        modes=modes_of(recipe),
+        settings=plain(recipe.settings),
+        tasks={
+            name: tuple(task.key for task in getattr(tasks, name))
+            for name in tasks.__struct_fields__
+        },
+    ).fingerprinted()
+
+
+def all_of(*watches: Watch) -> Watch:
+    """Return a watch that tells several, in this order."""
+
+    def told(line: Line) -> None:
+        for watch in watches:
+            watch(line)
+
+    return told
 
 
 def _prepare_folder(folder: Path, resume: bool) -> None:
@@ -237,6 +280,5 @@ def _result(
         warm_up_steps=counters.warm_up_steps,
         fingerprint=fingerprint,
     )
-    save_weights(weights_of(trainer.learner.policy.model), folder / "policy.safetensors")
     (folder / RESULT).write_bytes(msgspec.json.encode(card))
     return result

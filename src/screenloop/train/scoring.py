@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from screenloop.engine.network import picture_arguments
 from screenloop.engine.policy import Policy
@@ -36,6 +36,8 @@ class SampledScores(Struct, frozen=True, kw_only=True):
     """Of the distribution that each token was drawn from, in nats."""
     greedy_bs: Tensor
     """Whether the token is the most likely one."""
+    values_bs: Tensor | None = None
+    """What a value head says of the states that the tokens were drawn in."""
 
 
 class SampledRows(Struct, frozen=True, kw_only=True):
@@ -102,8 +104,20 @@ def micro_batches(samples: Sequence[Sample], max_tokens: int) -> list[list[int]]
     return parts
 
 
-def score(policy: Policy, samples: Sequence[Sample], patches: Patches) -> SampledScores:
+def score(
+    policy: Policy,
+    samples: Sequence[Sample],
+    patches: Patches,
+    *,
+    head: nn.Module | None = None,
+) -> SampledScores:
     """Run the network over Samples, with gradients where they are on.
+
+    Args:
+        policy: The network.
+        samples: What it reads.
+        patches: Pixels of their pictures.
+        head: A value head that reads the last hidden states too.
 
     Raises:
         ConfigError: a picture's pixels are missing.
@@ -126,7 +140,8 @@ def score(policy: Policy, samples: Sequence[Sample], patches: Patches) -> Sample
     column_n = torch.tensor([c for places in at for c in range(len(places))])
     network: Any = policy.model
     # The state in front of a token speaks about it.
-    logits_nv = network.get_output_embeddings()(hidden_btd[row_n, place_n - 1])
+    states_nd = hidden_btd[row_n, place_n - 1]
+    logits_nv = network.get_output_embeddings()(states_nd)
     log_probs_nv = processed_log_probs(
         logits_nv, banned_ids=rows[0].banned_ids, temperature=rows[0].temperature
     )
@@ -137,10 +152,15 @@ def score(policy: Policy, samples: Sequence[Sample], patches: Patches) -> Sample
     shape = (len(rows), max(len(places) for places in at))
     index = (row_n, column_n)
     back = torch.tensor(of_row)
+    values_bs: Tensor | None = None
+    if head is not None:
+        values_n = head(states_nd)
+        values_bs = values_n.new_zeros(shape).index_put(index, values_n)[back]
     return SampledScores(
         log_probs_bs=taken_n.new_zeros(shape).index_put(index, taken_n)[back],
         entropy_bs=entropy_n.new_zeros(shape).index_put(index, entropy_n)[back],
         greedy_bs=torch.zeros(shape, dtype=torch.bool).index_put(index, greedy_n)[back],
+        values_bs=values_bs,
     )
 
 

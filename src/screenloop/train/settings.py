@@ -73,8 +73,17 @@ class KlSettings(Struct, frozen=True, kw_only=True):
     """The pull towards the reference policy."""
 
     place: Literal["off", "loss", "reward"] = "off"
-    kind: KlKind = "k3"
+    """In the loss it is a term with a gradient; in the reward each sampled token pays for it."""
+    kind: KlKind | None = None
+    """`None` is k3 in the loss and k1 in the reward, as in the reference functions."""
     coefficient: Annotated[float, Meta(ge=0.0)] = 1e-3
+
+    @property
+    def estimator(self) -> KlKind:
+        """The estimator in force."""
+        if self.kind is not None:
+            return self.kind
+        return "k1" if self.place == "reward" else "k3"
 
 
 class MismatchSettings(Struct, frozen=True, kw_only=True):
@@ -104,10 +113,14 @@ class LossSettings(Struct, frozen=True, kw_only=True):
 
 
 class ValueSettings(Struct, frozen=True, kw_only=True):
-    """The value head of PPO."""
+    """The value head of PPO. It shares the policy's network, which learns from its loss too."""
 
     coefficient: Annotated[float, Meta(gt=0.0)] = 0.5
+    """Of the value loss beside the policy loss."""
     clip: Annotated[float, Meta(gt=0.0)] = 0.5
+    """A value that moves further in one update earns nothing for it."""
+    learning_rate: Annotated[float, Meta(gt=0.0)] = 1e-3
+    """Of the head alone."""
 
 
 class LearningSettings(Struct, frozen=True, kw_only=True):

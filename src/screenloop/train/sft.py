@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
+from math import isfinite
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from screenloop.engine.policy import Policy
 from screenloop.train.recipe import WarmUpSettings
 from screenloop.train.samples import Sample
 from screenloop.train.scoring import Patches, micro_batches, sampled_rows, score
+from screenloop.train.stops import Evidence, TrainingStopped
 from screenloop.train.streams import stream
 from screenloop.types import Struct
 
@@ -28,16 +30,14 @@ class WarmUpStep(Struct, frozen=True, kw_only=True):
 class WarmUp:
     """A policy that learns from demonstrations, step by step; can go back to the last mark."""
 
-    def __init__(
-        self, policy: Policy, settings: WarmUpSettings, *, seed: int, patches: Patches
-    ) -> None:
+    def __init__(self, policy: Policy, settings: WarmUpSettings, *, seed: int) -> None:
         self.step = 0
         self._policy = policy
         self._settings = settings
         self._seed = seed
-        self._patches = patches
+        self._trained = [p for p in policy.model.parameters() if p.requires_grad]
         self._optimiser = torch.optim.AdamW(
-            policy.model.parameters(), lr=settings.learning_rate, betas=(0.9, 0.95), weight_decay=0
+            self._trained, lr=settings.learning_rate, betas=(0.9, 0.95), weight_decay=0
         )
         self._marked: dict[str, Any] = {}
         self.mark()
@@ -63,8 +63,17 @@ class WarmUp:
         self._optimiser.load_state_dict(deepcopy(self._marked["optimiser"]))
         return undone
 
-    def learn(self, demonstrations: Sequence[Sample]) -> WarmUpStep:
-        """Take one step on a batch drawn from the demonstrations."""
+    def learn(self, demonstrations: Sequence[Sample], patches: Patches) -> WarmUpStep:
+        """Take one step on a batch drawn from the demonstrations.
+
+        Args:
+            demonstrations: What is drawn from.
+            patches: Pixels of their pictures.
+
+        Raises:
+            TrainingStopped: the loss or the gradient is no finite number; the policy is back at the
+                mark.
+        """
         draw = stream(self._seed, "warm-up", self.step)
         batch = draw.choices(demonstrations, k=self._settings.batch)
         tokens = sum(sample.sampled for sample in batch)
@@ -73,13 +82,27 @@ class WarmUp:
         self._optimiser.zero_grad(set_to_none=True)
         for part in micro_batches(batch, 65_536):
             rows = sampled_rows([batch[i] for i in part])
-            scores = score(self._policy, rows.samples, self._patches)
+            scores = score(self._policy, rows.samples, patches)
             nll = -(scores.log_probs_bs * rows.mask_bs).sum() / tokens
             nll.backward()  # type: ignore[no-untyped-call]
             loss += float(nll.detach())
             same_b = (scores.greedy_bs | ~rows.mask_bs.bool()).all(dim=-1).tolist()
             agreed.update(zip(part, same_b, strict=True))
-        torch.nn.utils.clip_grad_norm_(self._policy.model.parameters(), 1.0)
+        norm = float(torch.nn.utils.clip_grad_norm_(self._trained, 1.0))
+        if not (isfinite(loss) and isfinite(norm)):
+            raise self._stopped(loss, norm, batch)
         self._optimiser.step()
         self.step += 1
         return WarmUpStep(step=self.step, loss=loss, agreement=sum(agreed.values()) / len(batch))
+
+    def _stopped(self, loss: float, norm: float, batch: Sequence[Sample]) -> TrainingStopped:
+        step = self.step + 1
+        self.back()
+        reason = (
+            f"the loss {loss:g} or the gradient norm {norm:g} is no finite number; the policy is "
+            f"back at step {self.step}. A lower warm_up.learning_rate may help"
+        )
+        return TrainingStopped(
+            f"step {step} of the warm-up is refused: {reason}",
+            Evidence(update=0, reason=reason, samples=tuple(batch)),
+        )

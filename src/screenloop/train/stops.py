@@ -26,6 +26,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     """What an update was refused on."""
 
     update: int
+    """From 1; 0 is the warm-up."""
     reason: str
     parity: ParityRefusal | None = None
     samples: tuple[Sample, ...] = ()
@@ -33,7 +34,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
 
 def write_evidence(folder: Path, evidence: Evidence) -> Path:
-    """Write what stopped the run to `stopped-<update>.json`."""
+    """Write what stopped the run to `stopped-<update>.json`; null stands for no finite number."""
     path = folder / f"stopped-{evidence.update:06d}.json"
     path.write_bytes(msgspec.json.encode(evidence))
     return path

@@ -7,49 +7,42 @@ are played while the learner works, on weights that lie at most so many updates 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec.structs import replace
 
 from screenloop.engine.local import LocalEngine
-from screenloop.engine.weights import weights_of
 from screenloop.store.blobs import BlobStore
-from screenloop.train.advantage import TrainAttempt, UpdateSamples, update_samples
-from screenloop.train.anchors import anchor_of
+from screenloop.train.attempts import train_attempt
 from screenloop.train.checkpoint import Checkpoint, Counters, save_checkpoint
 from screenloop.train.curriculum import TaskProgress, after_group, attempts_for, choose_tasks
-from screenloop.train.demonstrations import Tokeniser, successes
-from screenloop.train.learner import Learner, UpdateFigures
-from screenloop.train.metrics import (
-    EvaluationLine,
-    Line,
-    MetricsFile,
-    StageSeconds,
-    TaskSet,
-    UpdateLine,
-    WarmUpLine,
-    When,
+from screenloop.train.demonstrations import Tokeniser
+from screenloop.train.guards import require_fresh, require_scored
+from screenloop.train.learner import Learner
+from screenloop.train.lines import (
+    PlayedBatch,
+    UpdateTold,
+    by_domain,
+    domain_of,
+    groups_with_spread,
+    update_line,
 )
+from screenloop.train.metrics import EvaluationLine, Line, MetricsFile, StageSeconds, TaskSet, When
+from screenloop.train.preparation import prepare_update, reads_all
 from screenloop.train.recipe import Recipe, TaskSets
-from screenloop.train.records import call_tokens
-from screenloop.train.reward import AttemptReward, attempt_reward
-from screenloop.train.rollouts import (
-    EpisodeFiles,
-    Played,
-    Rollouts,
-    one_each,
-    update_attempts,
-)
-from screenloop.train.samples import Sample, window_samples
+from screenloop.train.rollouts import EpisodeFiles, Played, Rollouts, one_each, update_attempts
+from screenloop.train.samples import Sample
 from screenloop.train.scoring import Patches
-from screenloop.train.settings import STEPWISE
 from screenloop.train.sft import WarmUp
-from screenloop.train.stops import Evidence, TrainingStopped, write_evidence
+from screenloop.train.stops import TrainingStopped, write_evidence
 from screenloop.train.streams import stream, stream_seed
+from screenloop.train.warming import WarmUpSeams, warm_up
 from screenloop.types import Struct, Task
 
+T = TypeVar("T")
 Watch = Callable[[Line], None]
 WITNESSES = 64
 """Samples that the parity gate looks at in a batch without anything to learn from."""
@@ -61,16 +54,6 @@ class Clocks(Struct, frozen=True, kw_only=True):
     wall: Callable[[], float]
     cpu: Callable[[], float]
     """CPU seconds of this process since its start, all threads."""
-
-
-class _Batch(Struct, frozen=True, kw_only=True):
-    """The attempts of one update, played."""
-
-    played: tuple[Played, ...]
-    seconds: float
-    before: dict[str, int]
-    after: dict[str, int]
-    """The engine's counters."""
 
 
 class Trainer:
@@ -116,7 +99,7 @@ class Trainer:
         self._began_s = clocks.wall()
         self._spent = (0.0, 0.0)
         """Wall and CPU seconds of earlier processes."""
-        self._pending: deque[asyncio.Task[_Batch]] = deque()
+        self._pending: deque[asyncio.Task[PlayedBatch]] = deque()
 
     # ---- the whole -------------------------------------------------------------------------
 
@@ -125,33 +108,38 @@ class Trainer:
         self.counters = checkpoint.counters
         self._spent = (checkpoint.counters.wall_s, checkpoint.counters.cpu_s)
         self._progress = {task.key: task for task in checkpoint.progress}
-        self.learner.restore(
-            checkpoint.counters.update,
-            checkpoint.weights,
-            checkpoint.reference,
-            checkpoint.optimiser,
-        )
+        self.learner.restore(checkpoint.learner)
 
     async def begin(self, demonstrations: Callable[[], Awaitable[Sequence[Played]]]) -> None:
         """Measure the untrained policy and warm it up.
 
         Args:
-            demonstrations: Gives solved attempts at training tasks.
+            demonstrations: Gives solved attempts at training tasks; not asked where the warm-up is
+                left out.
+
+        Raises:
+            TrainingStopped: the warm-up gave numbers that are not finite; the evidence is in the
+                folder, and the engine holds the last good weights.
         """
         await self._hand_over()
-        before = await self.evaluate("before", "test")
-        unseen = await self._unseen("before")
+        before = await self._ends("before")
+        after = before
         if self._settings.warm_up.max_steps:
             await self._warm_up(await demonstrations())
-        self.learner.begin()
-        await self._hand_over()
-        after = await self.evaluate("after_sft", "test")
+            self.learner.begin()
+            await self._hand_over()
+            after = await self._ends("after_sft")
+        else:
+            # The policy is the same, so what was measured stands for both ends.
+            self.learner.begin()
+            for line in before.values():
+                self._tell(replace(line, when="after_sft", seconds=0.0))
         self.counters = replace(
             self.counters,
-            success_before=before.success,
-            success_after_sft=after.success,
-            unseen_before=unseen,
-            unseen_after_sft=await self._unseen("after_sft"),
+            success_before=before["test"].success,
+            success_after_sft=after["test"].success,
+            unseen_before=before["unseen"].success if "unseen" in before else None,
+            unseen_after_sft=after["unseen"].success if "unseen" in after else None,
         )
         self.checkpoint()
 
@@ -160,7 +148,7 @@ class Trainer:
 
         Raises:
             TrainingStopped: an update was refused; evidence and a checkpoint of the last good
-                weights are in the folder.
+                weights are in the folder, and the engine holds them.
         """
         await self._hand_over()
         try:
@@ -173,6 +161,7 @@ class Trainer:
         except TrainingStopped as stopped:
             write_evidence(self._folder, stopped.evidence)
             self.checkpoint()
+            await self._hand_over()
             raise
         finally:
             for task in self._pending:
@@ -183,23 +172,21 @@ class Trainer:
     async def finish(self) -> tuple[float, float | None]:
         """Measure the trained policy; returns the success on test and on unseen tasks."""
         await self._hand_over()
-        test = await self.evaluate("after_rl", "test")
-        return test.success, await self._unseen("after_rl")
+        measured = await self._ends("after_rl")
+        unseen = measured.get("unseen")
+        return measured["test"].success, None if unseen is None else unseen.success
 
     def checkpoint(self) -> None:
         """Keep everything that is needed to go on from here."""
         wall_s, cpu_s = self.spent()
         self.counters = replace(self.counters, wall_s=wall_s, cpu_s=cpu_s)
-        weights, reference, optimiser = self.learner.state()
         save_checkpoint(
             self._folder,
             Checkpoint(
                 fingerprint=self._fingerprint,
                 counters=self.counters,
                 progress=tuple(self._progress.values()),
-                weights=weights,
-                reference=reference,
-                optimiser=optimiser,
+                learner=self.learner.state(),
             ),
         )
 
@@ -216,34 +203,23 @@ class Trainer:
         settings = self._settings.warm_up
         self._files.write("demonstrations", demonstrations)
         samples = [s for one in demonstrations for s in self._tokeniser.samples(one.episode)]
-        warm_up = WarmUp(
-            self.learner.policy, settings, seed=self._seed, patches=self._patches(samples)
+        seams = WarmUpSeams(
+            measure=self._measured, collect=self._collected, patches=self._patches, tell=self._tell
         )
-        stretch = settings.check_steps
-        agreement = 0.0
-        while warm_up.step < settings.max_steps:
-            told = warm_up.learn(samples)
-            # The mean over a few batches; one alone is too noisy to act on.
-            agreement += 0.3 * (told.agreement - agreement)
-            self._tell(WarmUpLine(step=told.step, loss=told.loss, agreement=told.agreement))
-            if agreement < settings.watch_above:
-                if warm_up.since_mark >= stretch:
-                    warm_up.mark()
-                continue
-            if warm_up.since_mark < stretch:
-                continue
-            self.counters = replace(self.counters, warm_up_steps=warm_up.step)
+        pupil = WarmUp(self.learner.policy, settings, seed=self._seed)
+        try:
+            steps = await warm_up(pupil, samples, settings, seams)
+        except TrainingStopped as stopped:
+            write_evidence(self._folder, stopped.evidence)
             await self._hand_over()
-            measured = await self.evaluate("warm_up", "validation")
-            if measured.success > settings.stop_to and stretch > 1:
-                warm_up.back()
-                stretch = max(1, stretch // 2)
-                continue
-            if measured.success >= settings.stop_from:
-                break
-            warm_up.mark()
-            samples += await self._collected(warm_up.step)
-        self.counters = replace(self.counters, warm_up_steps=warm_up.step)
+            raise
+        self.counters = replace(self.counters, warm_up_steps=steps)
+
+    async def _measured(self, step: int) -> float:
+        """Return the success on the validation tasks in the midst of the warm-up."""
+        self.counters = replace(self.counters, warm_up_steps=step)
+        await self._hand_over()
+        return (await self.evaluate("warm_up", "validation")).success
 
     async def _collected(self, step: int) -> list[Sample]:
         """Let the policy try training tasks itself; return Samples of what it solved."""
@@ -258,34 +234,43 @@ class Trainer:
         played = await self._rollouts.play(
             planned, self.engine, temperature=self._settings.rollout.temperature
         )
-        solved = successes([one.episode for one in played])
-        return [sample for episode in solved for sample in self._tokeniser.samples(episode)]
+        solved = [one for one in played if one.success]
+        self._files.write(f"collected-{step:06d}", solved)
+        return [sample for one in solved for sample in self._tokeniser.samples(one.episode)]
 
     # ---- updates ---------------------------------------------------------------------------
 
     async def _one_update(self) -> None:
-        number = self.counters.update + 1
+        number, version = self.counters.update + 1, self.learner.version
         batch = await self._next_batch(number)
         at = [self._clocks.wall()]
         self._files.write(f"update-{number:06d}", batch.played)
-        attempts = [self._attempt(one) for one in batch.played]
-        chosen = update_samples(attempts, self._settings.learning.advantage)
-        self._require_fresh(attempts)
-        witnesses = [s for attempt in attempts for s in attempt.samples][:WITNESSES]
-        patches = self._patches(chosen.samples or witnesses)
+        learning, vision = self._settings.learning, self.learner.policy.vision
+        attempts = tuple(
+            train_attempt(one, learning, vision=vision, blobs=self._blobs) for one in batch.played
+        )
+        samples = [sample for attempt in attempts for sample in attempt.samples]
+        require_scored(batch.played, number)
+        require_fresh(samples, version=version, max_staleness=self._settings.rollout.max_staleness)
+        witnesses = samples[:WITNESSES]
+        ahead = reads_all(learning)
+        patches = self._patches(samples if ahead else [])
+        prepared = await self._beside(
+            lambda: prepare_update(attempts, self.learner, learning, patches)
+        )
+        chosen = prepared.chosen
+        if not ahead:
+            patches = self._patches(chosen.samples or witnesses)
         at.append(self._clocks.wall())
-        if self._settings.rollout.max_staleness:
-            figures = await asyncio.to_thread(
-                self.learner.update, chosen.samples, patches, witnesses
-            )
-        else:
-            figures = self.learner.update(chosen.samples, patches, witnesses)
+        figures = await self._beside(
+            lambda: self.learner.update(chosen.samples, patches, witnesses, prepared.value_rows)
+        )
         self._learn_progress(batch.played, number)
         self.counters = replace(
             self.counters,
             update=number,
             episodes=self.counters.episodes + len(attempts),
-            groups_with_spread=self.counters.groups_with_spread + chosen.counts.kept,
+            groups_with_spread=self.counters.groups_with_spread + groups_with_spread(attempts),
             parity_max=max(self.counters.parity_max, figures.parity.max_abs),
         )
         await self._hand_over()
@@ -296,27 +281,19 @@ class Trainer:
             rollout=batch.seconds, sample=at[1] - at[0], update=at[2] - at[1],
             evaluate=at[3] - at[2],
         )  # fmt: skip
-        self._tell(self._line(batch, attempts, chosen, figures, held_out, seconds))
+        told = UpdateTold(
+            update=number, version=version, batch=batch, attempts=attempts, prepared=prepared,
+            figures=figures,
+        )  # fmt: skip
+        self._tell(update_line(told, held_out=held_out, seconds=seconds, cpu_s=self.spent()[1]))
 
-    def _require_fresh(self, attempts: Sequence[TrainAttempt]) -> None:
-        """Refuse attempts on weights that lie too far behind: the gate would pass over them.
+    async def _beside(self, work: Callable[[], T]) -> T:
+        """Do the learner's work, in a thread where later attempts are played meanwhile."""
+        if self._settings.rollout.max_staleness:
+            return await asyncio.to_thread(work)
+        return work()
 
-        Raises:
-            TrainingStopped: names the versions.
-        """
-        versions = [s.weights_versions for attempt in attempts for s in attempt.samples]
-        now, most = self.learner.version, self._settings.rollout.max_staleness
-        odd = [v for v in versions if not now - most <= v[0] <= v[1] <= now]
-        if odd:
-            reason = (
-                f"attempts were drawn with weights version {odd[0][0]}, the learner is at {now} "
-                f"and max_staleness is {most}"
-            )
-            raise TrainingStopped(
-                f"update {now + 1} is refused: {reason}", Evidence(update=now + 1, reason=reason)
-            )
-
-    async def _next_batch(self, number: int) -> _Batch:
+    async def _next_batch(self, number: int) -> PlayedBatch:
         """Return the attempts of an update, and set those of later ones going."""
         ahead = self._settings.rollout.max_staleness
         if not ahead:
@@ -328,7 +305,7 @@ class Trainer:
             self._pending.append(asyncio.create_task(self._play(later)))
         return await self._pending.popleft()
 
-    async def _play(self, number: int) -> _Batch:
+    async def _play(self, number: int) -> PlayedBatch:
         curriculum = self._settings.learning.curriculum
         keys = choose_tasks(
             list(self._progress.values()), self._settings.rollout.groups, update=number,
@@ -343,33 +320,10 @@ class Trainer:
             planned, self.engine, temperature=self._settings.rollout.temperature,
             lockstep=self._settings.rollout.max_staleness == 0,
         )  # fmt: skip
-        return _Batch(
+        return PlayedBatch(
             played=played, seconds=self._clocks.wall() - began,
             before=before, after=self.engine.counters.told(),
         )  # fmt: skip
-
-    def _attempt(self, played: Played) -> TrainAttempt:
-        learning, episode = self._settings.learning, played.episode
-        reward = attempt_reward(episode, learning.reward)
-        vision = self.learner.policy.vision
-        samples: tuple[Sample, ...] = ()
-        if reward is not None:
-            samples = window_samples(
-                played.planned.episode_id, call_tokens(episode.calls),
-                placeholder_id=None if vision is None else vision.image_id,
-                merge=2 if vision is None else vision.merge,
-            )  # fmt: skip
-        anchors: tuple[str, ...] = ()
-        if learning.advantage.estimator in STEPWISE and reward is not None:
-            kind = learning.advantage.anchor
-            anchors = tuple(anchor_of(s.observation, kind, self._blobs) for s in episode.steps)
-        return TrainAttempt(
-            attempt_id=played.planned.episode_id,
-            group_id=played.planned.group_id,
-            reward=reward,
-            samples=samples,
-            anchors=anchors,
-        )
 
     def _learn_progress(self, played: Sequence[Played], number: int) -> None:
         groups: dict[str, list[Played]] = {}
@@ -384,7 +338,7 @@ class Trainer:
 
     async def _hand_over(self) -> None:
         """Give the engine the learner's weights; the prefix cache begins anew."""
-        await self.engine.swap(weights_of(self.learner.policy.model), str(self.learner.version))
+        await self.engine.swap(self.learner.weights(), str(self.learner.version))
 
     def _patches(self, samples: Sequence[Sample]) -> Patches:
         vision = self.learner.policy.vision
@@ -420,10 +374,12 @@ class Trainer:
         self._tell(line)
         return line
 
-    async def _unseen(self, when: When) -> float | None:
-        if not self._tasks.unseen:
-            return None
-        return (await self.evaluate(when, "unseen")).success
+    async def _ends(self, when: When) -> dict[TaskSet, EvaluationLine]:
+        """Measure the tasks that tell what a run gained: test, and unseen ones where there are."""
+        measured: dict[TaskSet, EvaluationLine] = {"test": await self.evaluate(when, "test")}
+        if self._tasks.unseen:
+            measured["unseen"] = await self.evaluate(when, "unseen")
+        return measured
 
     async def _scheduled(self, number: int) -> float | None:
         if number % self._settings.evaluate_every:
@@ -436,83 +392,3 @@ class Trainer:
     def _tell(self, line: Line) -> None:
         self._metrics.write(line)
         self._watch(line)
-
-    def _line(
-        self,
-        batch: _Batch,
-        attempts: Sequence[TrainAttempt],
-        chosen: UpdateSamples,
-        figures: UpdateFigures,
-        held_out: float | None,
-        seconds: StageSeconds,
-    ) -> UpdateLine:
-        rewards = [a.reward for a in attempts if a.reward is not None]
-        used = {name: batch.after[name] - batch.before[name] for name in batch.after}
-        prompt = max(1, used["prompt_tokens"])
-        counts = chosen.counts
-        versions = [s.weights_versions[0] for s in chosen.samples]
-        return UpdateLine(
-            update=self.counters.update,
-            success=sum(r.success for r in rewards) / max(1, len(rewards)),
-            success_by_domain=by_domain(batch.played),
-            held_out=held_out,
-            reward=sum(r.total for r in rewards) / max(1, len(rewards)),
-            reward_components=mean_components(rewards),
-            attempts=counts.attempts,
-            unscored=counts.unscored,
-            parse_errors=sum(
-                step.parse_error is not None for one in batch.played for step in one.episode.steps
-            ),
-            groups=counts.groups,
-            groups_with_spread=counts.kept,
-            groups_too_few=counts.too_few,
-            groups_no_spread=counts.no_spread,
-            trained=counts.trained,
-            samples=len(chosen.samples),
-            sampled_tokens=sum(s.sampled for s in chosen.samples),
-            read_tokens=sum(len(s.token_ids) for s in chosen.samples),
-            loss=figures.loss,
-            kl=figures.kl,
-            entropy=figures.entropy,
-            clip_fraction=figures.clip_fraction,
-            approx_kl=figures.approx_kl,
-            grad_norm=figures.grad_norm,
-            learning_rate=figures.learning_rate,
-            parity_max=figures.parity.max_abs,
-            parity_mean=figures.parity.mean_abs,
-            parity_k3=figures.parity.k3,
-            staleness=self.learner.version - 1 - min(versions) if versions else 0,
-            prompt_tokens=used["prompt_tokens"],
-            cached_tokens=used["cached_tokens"],
-            decoded_tokens=used["decoded_tokens"],
-            prefix_hit_share=used["cached_tokens"] / prompt,
-            session_hit_share=used["session_cached_tokens"] / prompt,
-            seconds=seconds,
-            cpu_s=self.spent()[1],
-        )
-
-
-def domain_of(tags: dict[str, str]) -> str:
-    """Return what curves go by: the task's domain."""
-    return tags.get("domain", "")
-
-
-def by_domain(played: Sequence[Played]) -> dict[str, float]:
-    """Return the share of solved among scored attempts, by domain."""
-    scored: Counter[str] = Counter()
-    solved: Counter[str] = Counter()
-    for one in played:
-        if one.success is not None:
-            domain = domain_of(one.planned.task.tags)
-            scored[domain] += 1
-            solved[domain] += one.success
-    return {domain: solved[domain] / count for domain, count in sorted(scored.items())}
-
-
-def mean_components(rewards: Sequence[AttemptReward]) -> dict[str, float]:
-    """Return the mean of each named reward component."""
-    names = sorted({name for reward in rewards for name in reward.components})
-    return {
-        name: sum(reward.components.get(name, 0.0) for reward in rewards) / len(rewards)
-        for name in names
-    }

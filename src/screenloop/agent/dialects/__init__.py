@@ -13,6 +13,8 @@ DIALECTS: dict[str, str] = {
     "uivenus": "screenloop.agent.dialects.uivenus:UIVenus",
     "autoglm": "screenloop.agent.dialects.autoglm:AutoGLM",
     "tiny": "screenloop.agent.dialects.tiny:Tiny",
+    "tinythumb": "screenloop.agent.dialects.tiny:TinyThumbnail",
     "tinytree": "screenloop.agent.dialects.tiny:TinyTree",
+    "tinytools": "screenloop.agent.dialects.tinytools:TinyTools",
 }
 """Names to dotted paths of the dialect classes; each takes no arguments."""

@@ -5,10 +5,11 @@
     type <q0> <e3> enter  the goal's first quoted words, where, and then the enter key
     scroll down           back        done
 
-`Tiny` looks at the picture, `TinyTree` at a short list of what can be tapped. Both end each turn
-with the goal, because a small network finds what it is asked for more easily when that comes last.
-Only the last line of a reply counts. A tap may be called so (`tap <e3>`); without the word it costs
-one token less, and the first token that is drawn is the choice itself.
+`Tiny` looks at the picture, `TinyThumbnail` at a smaller one, `TinyTree` at a short list of what
+can be tapped. All end each turn with the goal, because a small network finds what it is asked for
+more easily when that comes last. Only the last line of a reply counts. A tap may be called so (`tap
+<e3>`); without the word it costs one token less, and the first token that is drawn is the choice
+itself.
 """
 
 from __future__ import annotations
@@ -209,6 +210,13 @@ class Tiny:
             if element.at == at:
                 return f"<e{number}>"
         return self.space.write(at)
+
+
+class TinyThumbnail(Tiny):
+    """Sees a thumbnail: enough to know a page by, a fifth of the tokens."""
+
+    name = "tinythumb"
+    image = ImageRule(factor_px=16, min_pixels=1024, max_pixels=6144, codec="png")
 
 
 class TinyTree(Tiny):

@@ -71,8 +71,10 @@ class Host(Protocol):
     id: str
 
     async def open(self, instance: str, env: EnvRef, *, deadline_s: float) -> EnvSpec:
-        """Start an Instance under this name; returns when it is strictly ready (it was reset to
-        nothing and answered). Opening the same name twice is harmless."""
+        """Start an Instance under this name; returns when it is strictly ready.
+
+        Ready means that it was reset and answered. Opening the same name twice is harmless.
+        """
         ...
 
     async def bind(self, grip: Grip, *, ttl_s: float, deadline_s: float) -> None:
@@ -95,8 +97,11 @@ class Host(Protocol):
     async def step(
         self, grip: Grip, action_id: str, action: Action, *, deadline_s: float
     ) -> StepResult:
-        """Carry out one Action once; the same (fence, action id) returns the first result, or
-        waits for it when it is still under way."""
+        """Carry out one Action once.
+
+        The same (fence, action id) returns the first result, or waits for it when it is still
+        under way.
+        """
         ...
 
     async def evaluate(self, grip: Grip, claim: Claim, *, deadline_s: float) -> Verdict:

@@ -7,6 +7,9 @@ from screenloop.registry import find
 from screenloop.train.recipe import Recipe
 
 RECIPES: dict[str, str] = {
+    "miniwob_click": "screenloop.train.recipes.miniwob_click:recipe",
+    "tiny_phone": "screenloop.train.recipes.tiny_phone:recipe",
+    "tiny_phone_warm_up": "screenloop.train.recipes.tiny_phone_warm_up:recipe",
     "tiny_text": "screenloop.train.recipes.tiny_text:recipe",
 }
 """Name to a `Recipe`, or to a function that makes one; a dotted path works as a name as well."""

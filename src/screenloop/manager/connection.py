@@ -1,0 +1,125 @@
+"""Asking a manager over HTTP, again and again within a deadline while it does not answer."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, TypeVar
+
+import aiohttp
+import msgspec
+
+from screenloop.errors import ConfigError, DeadlinePassed, InfraFault, ScreenloopError
+from screenloop.manager.clock import Clock
+from screenloop.manager.wire import read_reply
+from screenloop.manager.wire_errors import error_from
+
+ANSWER_S = 2.0
+"""What an answer's way may take besides the operation's own deadline."""
+_FIRST_PAUSE_S = 0.05
+_MOST_PAUSE_S = 2.0
+_CONNECTIONS = 1024
+
+R = TypeVar("R")
+
+
+class Unanswered(InfraFault):
+    """Raised when no answer came; the request may yet have been carried out."""
+
+
+class Connection:
+    """The way to one manager, with a pool of connections."""
+
+    def __init__(self, url: str, *, token: str, clock: Clock) -> None:
+        """Prepare; connects on first use.
+
+        Raises:
+            ConfigError: the token cannot be sent.
+        """
+        if not token.isascii() or not token.isprintable():
+            raise ConfigError("the manager's token holds letters that no header can carry")
+        self.url = url.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        self._clock = clock
+        self._session: aiohttp.ClientSession | None = None
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        kind: type[R],
+        deadline_s: float,
+        *,
+        query: dict[str, str] | None = None,
+        host_url: str = "",
+        patient: bool = True,
+    ) -> R:
+        """Send until there is an answer that can be read.
+
+        Args:
+            method: of HTTP.
+            path: of the route.
+            body: struct to send, if any; sending it twice must be harmless.
+            kind: struct to read.
+            deadline_s: from now.
+            query: of the URL.
+            host_url: where to go first; the manager is the other way.
+            patient: whether a failure of the infrastructure behind the manager, too, is met by
+                asking again in the time that is left.
+
+        Raises:
+            DeadlinePassed: there was none in time.
+            ScreenloopError: what the other side answered.
+        """
+        end_s = self._clock.now_s() + deadline_s
+        data = None if body is None else msgspec.json.encode(body)
+        bases = [host_url, self.url] if host_url else [self.url]
+        pause_s, number = _FIRST_PAUSE_S, 0
+        while True:
+            base = bases[number % len(bases)]
+            left_s = max(end_s - self._clock.now_s(), 0.001)
+            try:
+                status, told = await self._send(method, base + path, data, query, left_s + ANSWER_S)
+                if status == 200:
+                    return read_reply(told, kind, base)
+                raise error_from(status, told, base)
+            except ScreenloopError as error:
+                if not (isinstance(error, Unanswered) or (patient and type(error) is InfraFault)):
+                    raise
+                if end_s - self._clock.now_s() <= pause_s:
+                    raise DeadlinePassed(
+                        f"{path} had no answer within {deadline_s:g} s: {error}"
+                    ) from error
+            await self._clock.sleep(pause_s)
+            pause_s = min(2 * pause_s, _MOST_PAUSE_S)
+            number += 1
+
+    async def close(self) -> None:
+        """Close the connections; the manager lives on."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def _send(
+        self, method: str, url: str, data: bytes | None, query: dict[str, str] | None, wait_s: float
+    ) -> tuple[int, bytes]:
+        try:
+            async with (
+                asyncio.timeout(wait_s),
+                self._open_session().request(method, url, data=data, params=query) as reply,
+            ):
+                return reply.status, await reply.read()
+        except TimeoutError as error:
+            raise Unanswered(f"{url} did not answer within {wait_s:.3g} s") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise Unanswered(f"{url} cannot be reached: {type(error).__name__}: {error}") from error
+
+    def _open_session(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                headers=self._headers,
+                connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=30.0),
+                timeout=aiohttp.ClientTimeout(total=None),
+                trust_env=False,
+            )
+        return self._session

@@ -1,0 +1,403 @@
+"""The host in this process: many Instances, each behind its own lock, fence and ledger.
+
+Every other host is this one behind some wire. It is the keeper of idempotency: what each (fence,
+action id) came to stays here until the next `bind` or `reset`, so a repeated `step` applies once
+even when the manager died in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Literal
+
+from screenloop.actions import Action
+from screenloop.envs.base import Environment
+from screenloop.errors import (
+    ConfigError,
+    DeadlinePassed,
+    EnvironmentFault,
+    InfraFault,
+    LeaseLost,
+    ScreenloopError,
+    StaleFrame,
+    TaskError,
+    UnsupportedAction,
+)
+from screenloop.manager.clock import Clock, SystemClock
+from screenloop.manager.hosts.base import Grip, HostReport, InstanceReport
+from screenloop.types import (
+    Claim,
+    EnvRef,
+    EnvSpec,
+    Observation,
+    Start,
+    StepResult,
+    Task,
+    Verdict,
+    Want,
+)
+from screenloop.verify.judge import judge
+
+CLOSE_S = 10.0
+"""How long an Instance may take to close before it is let go."""
+CLOSE_WAIT_S = 0.1
+"""How long a failed operation waits for its Instance to close before it says so."""
+REFUSALS = (UnsupportedAction, StaleFrame, TaskError, ConfigError)
+"""Failures that leave an Instance as it was; after any other its state is not known."""
+_FORGOTTEN: dict[str, StepResult | None] = {}
+"""What Instances without a single step share in place of a ledger of their own; never written."""
+
+_log = logging.getLogger(__name__)
+
+
+class _Instance:
+    """One running Environment and who may use it now; small, since a host runs thousands."""
+
+    __slots__ = (
+        "busy", "env", "episodes", "fence", "lease_id", "name", "reason", "ref", "results",
+        "running", "task", "used_s",
+    )  # fmt: skip
+
+    def __init__(self, name: str, ref: EnvRef) -> None:
+        self.name = name
+        self.ref = ref
+        self.env: Environment | None = None
+        """Missing while it starts, and again once it failed."""
+        self.busy = asyncio.Lock()
+        self.fence = 0
+        self.lease_id = ""
+        self.running = 0
+        """Fence of the operation under way, or of the last."""
+        self.task: Task | None = None
+        """Of the last reset under the fence in force."""
+        self.results = _FORGOTTEN
+        """What each action id under the fence in force came to; `None` before the last reset."""
+        self.episodes = 0
+        self.used_s = 0.0
+        self.reason = ""
+        """Why it failed."""
+
+
+class InstanceHost:
+    """Runs Instances in this process.
+
+    An Instance that fails, or that misses a deadline (its state is then unknown), is closed and
+    never used again.
+    """
+
+    def __init__(
+        self,
+        id: str,
+        open_instance: Callable[[EnvRef], Awaitable[Environment]],
+        *,
+        probe: Callable[[EnvRef], Start | None] | None = None,
+        clock: Clock | None = None,
+        boot: str | None = None,
+        rss_mb: Callable[[], float] | None = None,
+        fencing: bool = True,
+    ) -> None:
+        """Prepare; nothing is started.
+
+        Args:
+            id: of the host.
+            open_instance: starts one Instance.
+            probe: what to reset a new Instance to before it counts as ready; without one, to have
+                been opened is enough.
+            clock: for how long Instances have been idle.
+            boot: name of this life of the host; drawn when not given.
+            rss_mb: measures this process; 0 in reports without it.
+            fencing: False lets every fence in: only for showing that tests would see it.
+        """
+        self.id = id
+        self.boot = boot or secrets.token_hex(8)
+        self.draining = False
+        self._open_instance = open_instance
+        self._probe = probe
+        self._clock = clock or SystemClock()
+        self._rss_mb = rss_mb
+        self._fencing = fencing
+        self._instances: dict[str, _Instance] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    # ---- life of an Instance -----------------------------------------------------------------
+
+    async def open(self, instance: str, env: EnvRef, *, deadline_s: float) -> EnvSpec:
+        """Start an Instance under this name; returns when it is ready.
+
+        Raises:
+            ConfigError: the kind is unknown, or what it needs is not installed.
+            EnvironmentFault: it did not start, or did not come through its first reset.
+            DeadlinePassed: it was not ready in time.
+            InfraFault: the host is closed.
+        """
+        if self._closed:
+            raise InfraFault(f"host {self.id} is closed: no Instance can be opened on it")
+        one = self._instances.get(instance)
+        if one is None:
+            one = self._instances[instance] = _Instance(instance, env)
+        elif one.ref != env:
+            raise ConfigError(
+                f"instance {instance} is {one.ref.kind} {one.ref.size_px}: it cannot be opened as "
+                f"{env.kind} {env.size_px}"
+            )
+        try:
+            async with asyncio.timeout(deadline_s), one.busy:
+                if one.reason:
+                    raise EnvironmentFault(f"instance {instance} failed: {one.reason}")
+                if one.env is None:
+                    await self._start(one, deadline_s)
+                assert one.env is not None
+                return one.env.spec
+        except ScreenloopError:
+            raise
+        except TimeoutError as error:
+            raise DeadlinePassed(f"{instance} was not ready within {deadline_s:g} s") from error
+
+    async def _start(self, one: _Instance, deadline_s: float) -> None:
+        try:
+            one.env = await self._open_instance(one.ref)
+            start = None if self._probe is None else self._probe(one.ref)
+            if start is not None:
+                seen = await one.env.reset(start, deadline_s=deadline_s)
+                if seen.frame is None and "frame" in one.env.spec.wants:
+                    seen = await one.env.observe(deadline_s=deadline_s)
+                    if seen.frame is None:
+                        raise EnvironmentFault(f"{one.name} shows no frame after its first reset")
+        except BaseException as error:
+            await self._fail(one, words_of(error))
+            # Nobody uses what never was ready: the name is free for another try.
+            self._instances.pop(one.name, None)
+            if isinstance(error, ScreenloopError) or not isinstance(error, Exception):
+                raise
+            raise EnvironmentFault(
+                f"no {one.ref.kind} Instance could be opened: {words_of(error)}"
+            ) from error
+        one.used_s = self._clock.now_s()
+        if self._closed or self._instances.get(one.name) is not one:
+            await self._fail(one, "it was shut while it was opening")
+            raise InfraFault(f"host {self.id} shut {one.name} while it was opening")
+
+    async def shut(self, instance: str, *, deadline_s: float) -> None:
+        """Close one Instance; closing what is not there is harmless."""
+        one = self._instances.pop(instance, None)
+        if one is None:
+            return
+        closing = self._close_soon(one)
+        one.reason = one.reason or "it was shut"
+        if closing is not None:
+            await asyncio.wait({closing}, timeout=deadline_s)
+
+    async def report(self, *, deadline_s: float) -> HostReport:
+        """Say what there is."""
+        now_s = self._clock.now_s()
+        return HostReport(
+            host=self.id,
+            boot=self.boot,
+            rss_mb=self._rss_mb() if self._rss_mb is not None else 0.0,
+            instances=tuple(_report(one, now_s) for one in self._instances.values()),
+            draining=self.draining,
+        )
+
+    async def close(self) -> None:
+        """Close every Instance; may be called twice."""
+        self._closed = True
+        for one in self._instances.values():
+            self._close_soon(one)
+            one.reason = one.reason or "the host was closed"
+        self._instances.clear()
+        if self._closing:
+            await asyncio.wait(set(self._closing))
+
+    # ---- operations --------------------------------------------------------------------------
+
+    async def bind(self, grip: Grip, *, ttl_s: float, deadline_s: float) -> None:
+        """Put a new fence in force; operations with an older one are refused from now on.
+
+        Returns when no operation of an older fence is under way any more. How long the holder may
+        be silent is the manager's to count.
+
+        Raises:
+            LeaseLost: the Instance is gone or failed, or this fence is not the newest.
+            DeadlinePassed: an operation of an older fence does not end; the new one is in force.
+        """
+        one = self._present(grip)
+        if grip.fence < one.fence or (grip.fence == one.fence and grip.lease_id != one.lease_id):
+            raise LeaseLost(
+                f"{one.name} is at fence {one.fence}: fence {grip.fence} of lease "
+                f"{grip.lease_id or '(none)'} cannot be put in force"
+            )
+        if grip.fence > one.fence:
+            one.fence, one.lease_id = grip.fence, grip.lease_id
+            one.task, one.results = None, _FORGOTTEN
+        elif one.running == grip.fence:
+            return
+        try:
+            async with asyncio.timeout(deadline_s), one.busy:
+                self._present(grip)
+        except TimeoutError as error:
+            raise DeadlinePassed(
+                f"an operation on {one.name} did not end within {deadline_s:g} s"
+            ) from error
+
+    async def reset(self, grip: Grip, start: Start, *, deadline_s: float) -> Observation:
+        """Bring the Instance to a Task's initial state; results of earlier steps are dropped."""
+        async with self._operation(grip, "reset", deadline_s) as (one, env):
+            one.task = None
+            if one.results:
+                # The ids stay: a step that comes late must not be carried out a second time.
+                one.results = dict.fromkeys(one.results)
+            observation = await env.reset(start, deadline_s=deadline_s)
+            if one.fence == grip.fence:
+                one.task = start.task
+            one.episodes += 1
+            return observation
+
+    async def observe(
+        self, grip: Grip, want: Sequence[Want] = ("frame",), *, deadline_s: float
+    ) -> Observation:
+        """See what is there now."""
+        async with self._operation(grip, "observe", deadline_s) as (_, env):
+            return await env.observe(want, deadline_s=deadline_s)
+
+    async def step(
+        self, grip: Grip, action_id: str, action: Action, *, deadline_s: float
+    ) -> StepResult:
+        """Carry out one Action once; the same id again returns the first result.
+
+        Raises:
+            ConfigError: the id was used before the last reset; its result is gone.
+        """
+        async with self._operation(grip, "step", deadline_s) as (one, env):
+            results = one.results
+            if action_id in results:
+                kept = results[action_id]
+                if kept is None:
+                    raise ConfigError(
+                        f"action id {action_id!r} was used on {one.name} before the last reset: "
+                        "use each id once under a lease"
+                    )
+                return kept
+            if results is _FORGOTTEN:
+                results = one.results = {}
+            result = await env.step(action, action_id=action_id, deadline_s=deadline_s)
+            results[action_id] = result
+            return result
+
+    async def evaluate(self, grip: Grip, claim: Claim, *, deadline_s: float) -> Verdict:
+        """Judge the Task of the last reset; the Episode may go on.
+
+        Raises:
+            TaskError: the verifier crashed, or nothing was reset under this fence.
+        """
+        async with self._operation(grip, "evaluate", deadline_s) as (one, env):
+            task = one.task
+            if task is None:
+                raise TaskError(
+                    f"nothing to evaluate: no task was reset under lease {grip.lease_id}"
+                )
+            evidence = await env.evidence(deadline_s=deadline_s)
+            try:
+                return judge(task, evidence, claim)
+            except ScreenloopError:
+                raise
+            except Exception as error:
+                raise TaskError(f"the verifier of {task.key} crashed: {words_of(error)}") from error
+
+    # ---- parts -------------------------------------------------------------------------------
+
+    def _present(self, grip: Grip) -> _Instance:
+        one = self._instances.get(grip.instance)
+        if one is None or one.reason:
+            reason = f": {one.reason}" if one is not None else ""
+            raise LeaseLost(
+                f"lease {grip.lease_id}: instance {grip.instance} failed or was closed{reason}"
+            )
+        return one
+
+    def _admit(self, grip: Grip) -> tuple[_Instance, Environment]:
+        one = self._present(grip)
+        if self._fencing and (one.fence, one.lease_id) != (grip.fence, grip.lease_id):
+            raise LeaseLost(
+                f"lease {grip.lease_id} shows fence {grip.fence}, but {one.name} is at fence "
+                f"{one.fence}"
+            )
+        if one.env is None:
+            raise LeaseLost(f"lease {grip.lease_id}: {one.name} is not ready yet")
+        return one, one.env
+
+    @asynccontextmanager
+    async def _operation(
+        self, grip: Grip, name: str, deadline_s: float
+    ) -> AsyncIterator[tuple[_Instance, Environment]]:
+        """Admit one operation at a time under the newest fence, within the deadline."""
+        one, _ = self._admit(grip)
+        where = f"{name} on {grip.instance}"
+        try:
+            async with asyncio.timeout(deadline_s) as timer, one.busy:
+                # While it waited for its turn, a newer fence may have come or the Instance gone.
+                one, env = self._admit(grip)
+                one.used_s, one.running = self._clock.now_s(), grip.fence
+                try:
+                    yield one, env
+                except REFUSALS:
+                    raise
+                except BaseException as error:
+                    await self._fail(one, f"{name}: {words_of(error)}")
+                    raise
+        except ScreenloopError:
+            raise
+        except TimeoutError as error:
+            if timer.expired():
+                raise DeadlinePassed(f"{where} did not answer within {deadline_s:g} s") from error
+            raise EnvironmentFault(f"{where} failed: {words_of(error)}") from error
+        except Exception as error:
+            raise EnvironmentFault(f"{where} failed: {words_of(error)}") from error
+
+    async def _fail(self, one: _Instance, reason: str) -> None:
+        """Strike an Instance off; one that closes slowly goes on doing so by itself."""
+        one.reason = reason
+        one.task, one.results = None, _FORGOTTEN
+        closing = self._close_soon(one)
+        if closing is not None:
+            await asyncio.wait({closing}, timeout=CLOSE_WAIT_S)
+
+    def _close_soon(self, one: _Instance) -> asyncio.Task[None] | None:
+        env, one.env = one.env, None
+        if env is None:
+            return None
+        closing = asyncio.create_task(_close(one.name, env))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+        return closing
+
+
+async def _close(name: str, env: Environment) -> None:
+    """Close, and say so in the log where that fails: there is nobody left to tell."""
+    try:
+        async with asyncio.timeout(CLOSE_S):
+            await env.close()
+    except Exception as error:
+        _log.warning("instance %s did not close: %s", name, words_of(error))
+
+
+def _report(one: _Instance, now_s: float) -> InstanceReport:
+    state: Literal["starting", "ready", "failed"] = "starting" if one.env is None else "ready"
+    return InstanceReport(
+        instance=one.name,
+        env=one.ref,
+        state="failed" if one.reason else state,
+        fence=one.fence,
+        episodes=one.episodes,
+        idle_s=0.0 if one.busy.locked() else max(0.0, now_s - one.used_s),
+        reason=one.reason,
+    )
+
+
+def words_of(error: BaseException) -> str:
+    """Return an error's class and, where it says something, its words."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

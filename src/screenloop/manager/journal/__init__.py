@@ -1,0 +1,1 @@
+"""What a manager must still know after it died: grants, fences, intents."""

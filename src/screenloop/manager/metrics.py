@@ -1,0 +1,131 @@
+"""What a manager counts and times, as Prometheus metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from screenloop.errors import Blame, ScreenloopError
+from screenloop.manager.supply.pool import PoolStatus
+
+_FAST_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120)
+_SLOW_S = (0.01, 0.1, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320, 640)
+
+
+class Metrics:
+    """An Observer; the labels are few: environment kind, operation, blame."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.faults: dict[str, int] = {}
+        """Failed operations by blame."""
+        self.evaluated = 0
+        self.unscored = 0
+        """Leases lost, and verdicts that could not be given."""
+        self._lease_wait = self._histogram(
+            "lease_wait_seconds", "From the request to the lease", ("kind",), _SLOW_S
+        )
+        self._start = self._histogram(
+            "instance_start_seconds", "From the order to a ready Instance", ("kind",), _SLOW_S
+        )
+        self._operations = {
+            name: self._histogram(f"{name}_seconds", f"Time of a {name}", ("kind",), _FAST_S)
+            for name in ("reset", "observe", "step", "evaluate")
+        }
+        self._faults = Counter(
+            "screenloop_faults", "Operations that failed", ("kind", "stage", "blame"),
+            registry=self.registry,
+        )  # fmt: skip
+        self._lost = Counter(
+            "screenloop_leases_lost", "Leases that ended before they were given back", ("kind",),
+            registry=self.registry,
+        )  # fmt: skip
+
+    def leased(self, kind: str, waited_s: float, error: BaseException | None) -> None:
+        """Count a request for a Lease."""
+        self._lease_wait.labels(kind).observe(waited_s)
+        if error is not None:
+            self._fault(kind, "acquire", error)
+
+    def operated(self, kind: str, name: str, seconds: float, error: BaseException | None) -> None:
+        """Count an operation."""
+        self._operations[name].labels(kind).observe(seconds)
+        if error is not None:
+            self._fault(kind, name, error)
+        elif name == "evaluate":
+            self.evaluated += 1
+
+    def started(self, kind: str, seconds: float) -> None:
+        """Count a start."""
+        self._start.labels(kind).observe(seconds)
+
+    def lost(self, kind: str, reason: str) -> None:
+        """Count a Lease that ended too early."""
+        self._lost.labels(kind).inc()
+        self.unscored += 1
+
+    def watch(self, pools: Callable[[], Iterable[PoolStatus]], leases: Callable[[], int]) -> None:
+        """Have gauges of pools and Leases read when they are asked for."""
+        self.registry.register(_Gauges(self, pools, leases))
+
+    def text(self) -> bytes:
+        """Return everything in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+    def _fault(self, kind: str, stage: str, error: BaseException) -> None:
+        blame = error.blame if isinstance(error, ScreenloopError) else Blame.INFRASTRUCTURE
+        self._faults.labels(kind, stage, blame.value).inc()
+        self.faults[blame.value] = self.faults.get(blame.value, 0) + 1
+        if stage == "evaluate":
+            self.unscored += 1
+
+    def _histogram(
+        self, name: str, says: str, labels: tuple[str, ...], bounds: tuple[float, ...]
+    ) -> Histogram:
+        return Histogram(f"screenloop_{name}", says, labels, buckets=bounds, registry=self.registry)
+
+
+class _Gauges(Collector):
+    """Reads what changes by itself."""
+
+    def __init__(
+        self,
+        metrics: Metrics,
+        pools: Callable[[], Iterable[PoolStatus]],
+        leases: Callable[[], int],
+    ) -> None:
+        self._metrics = metrics
+        self._pools = pools
+        self._leases = leases
+
+    def collect(self) -> Iterator[Metric]:
+        yield GaugeMetricFamily("screenloop_leases", "Leases held", value=self._leases())
+        instances = GaugeMetricFamily(
+            "screenloop_pool_instances", "Instances of a pool by state", labels=("kind", "state")
+        )
+        hosts = GaugeMetricFamily("screenloop_pool_hosts", "Hosts of a pool", labels=("kind",))
+        waiting = GaugeMetricFamily(
+            "screenloop_pool_waiting", "Requests that nothing is free for", labels=("kind",)
+        )
+        for pool in self._pools():
+            kind = pool.env.kind
+            for state, number in (
+                ("free", pool.ready - pool.taken),
+                ("leased", pool.taken),
+                ("starting", pool.starting),
+                ("quarantined", pool.quarantined),
+            ):
+                instances.add_metric((kind, state), number)
+            hosts.add_metric((kind,), pool.hosts)
+            waiting.add_metric((kind,), pool.waiting)
+        yield from (instances, hosts, waiting)
+        metrics = self._metrics
+        over = metrics.evaluated + metrics.unscored
+        yield GaugeMetricFamily(
+            "screenloop_unscored_ratio",
+            "Share of attempts that ended without a verdict",
+            value=metrics.unscored / over if over else 0.0,
+        )

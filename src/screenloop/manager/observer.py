@@ -1,0 +1,41 @@
+"""Who is told what a manager does: metrics, logs, tests."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Observer(Protocol):
+    """Told after the fact; must not fail and must not wait."""
+
+    def leased(self, kind: str, waited_s: float, error: BaseException | None) -> None:
+        """Learn of a Lease that was granted, or refused, after so long."""
+        ...
+
+    def operated(self, kind: str, name: str, seconds: float, error: BaseException | None) -> None:
+        """Learn of an operation (`reset`, `observe`, `step`, `evaluate`) that is over."""
+        ...
+
+    def started(self, kind: str, seconds: float) -> None:
+        """Learn of an Instance that became ready after so long."""
+        ...
+
+    def lost(self, kind: str, reason: str) -> None:
+        """Learn of a Lease that ended before its holder gave it back."""
+        ...
+
+
+class Nobody:
+    """Is told and does nothing."""
+
+    def leased(self, kind: str, waited_s: float, error: BaseException | None) -> None:
+        """Nothing."""
+
+    def operated(self, kind: str, name: str, seconds: float, error: BaseException | None) -> None:
+        """Nothing."""
+
+    def started(self, kind: str, seconds: float) -> None:
+        """Nothing."""
+
+    def lost(self, kind: str, reason: str) -> None:
+        """Nothing."""

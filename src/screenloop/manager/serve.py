@@ -1,0 +1,108 @@
+"""A manager process, put together: journal, supply, service, HTTP; what `screenloop serve` runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from screenloop.errors import ConfigError
+from screenloop.manager.app import ManagerApp
+from screenloop.manager.clock import Clock, SystemClock
+from screenloop.manager.hosts.base import Launcher
+from screenloop.manager.hosts.local import LocalLauncher
+from screenloop.manager.journal.sqlite import SqliteJournal
+from screenloop.manager.metrics import Metrics
+from screenloop.manager.recovery import Recovery
+from screenloop.manager.service import ManagerService
+from screenloop.manager.serving import Serving, listen, url_of
+from screenloop.manager.supply.desired import PoolPlan
+from screenloop.manager.supply.pooled import PooledSupply
+from screenloop.manager.supply.tokens import HostTokens, kept_secret
+from screenloop.store.blob_urls import folder_url, open_blobs
+from screenloop.types import Struct
+
+DRAIN_S = 30.0
+"""How long holders of Leases get when the manager is told to end."""
+
+_log = logging.getLogger(__name__)
+
+
+class ServeOptions(Struct, frozen=True, kw_only=True):
+    """What a manager is told when it starts."""
+
+    state: str
+    """Folder of the journal, the hosts' cards and, unless another is named, the blobs."""
+    pools: tuple[PoolPlan, ...]
+    token: str
+    address: str = "127.0.0.1"
+    port: int = 8600
+    blobs: str = ""
+    """URL of the blob store; empty for a folder in `state`."""
+    orphan_s: float = 60.0
+    """How long hosts live on without a manager."""
+    keep_hosts: bool = False
+    """Whether hosts are left running at the end, for the next manager to take over."""
+    drain_s: float = DRAIN_S
+
+
+class Serves(Struct, frozen=True, kw_only=True):
+    """What a manager says once it answers."""
+
+    url: str
+    blobs: str
+    recovery: Recovery
+
+
+async def run_manager(
+    options: ServeOptions,
+    ended: asyncio.Event,
+    *,
+    up: Callable[[Serves], None] = lambda serves: None,
+    clock: Clock | None = None,
+) -> None:
+    """Serve until `ended` is set; then drain and end.
+
+    Raises:
+        ConfigError: an option is wrong; nothing was started.
+        InfraFault: the state cannot be read or written.
+    """
+    if len(options.token) < 16:
+        raise ConfigError("the token holds at least 16 letters; leave it out to have one drawn")
+    clock = clock or SystemClock()
+    state = Path(options.state)
+    blobs_url = options.blobs or folder_url(state / "blobs")
+    blobs = open_blobs(blobs_url)
+    listener = listen(options.address, options.port)
+    secret = kept_secret(state / "secret")
+    metrics = Metrics()
+    local = LocalLauncher(state / "hosts", blobs=blobs, orphan_s=options.orphan_s, clock=clock)
+    launchers: dict[str, Launcher] = {plan.env.kind: local for plan in options.pools}
+    supply = PooledSupply(
+        options.pools, launchers, tokens=HostTokens(secret), blobs=blobs_url, clock=clock,
+        started=metrics.started,
+    )  # fmt: skip
+    service = ManagerService(
+        supply, SqliteJournal(state / "journal.db"), clock=clock, observer=metrics
+    )
+    recovery = await service.start()
+    app = ManagerApp(
+        service, token=options.token, blobs=blobs, blobs_url=blobs_url, metrics=metrics,
+        clock=clock, pools=supply.status, quarantined=supply.quarantined,
+    ).asgi()  # fmt: skip
+    supply.start()
+    watch = asyncio.create_task(service.watch())
+    try:
+        async with Serving(app, listener):
+            up(Serves(url=url_of(listener), blobs=blobs_url, recovery=recovery))
+            await ended.wait()
+            left = await service.drain(deadline_s=0.0 if options.keep_hosts else options.drain_s)
+            if left and not options.keep_hosts:
+                _log.warning("%d leases were held at the end", left)
+    finally:
+        watch.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await watch
+        await (service.detach() if options.keep_hosts else service.close())
