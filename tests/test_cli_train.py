@@ -56,6 +56,7 @@ def test_an_unknown_recipe_is_told_the_valid_ones(capsys: pytest.CaptureFixture[
         ("train --recipe tiny_text --resume", "--out"),
         ("train --recipe tiny_text --out a --resume", "no training run"),
         ("train --recipe os:getcwd", "no recipe"),
+        ("train --recipe tiny_text --track tensorbord", "Did you mean 'tensorboard'?"),
         ("train --recipe 01_grpo_in_one_file --out a --resume", "keeps no checkpoint"),
         ("serve-model no-folder", "no config.json"),
         ("serve-model x --port 70000", "--port"),

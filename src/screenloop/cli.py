@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from screenloop import __version__, cli_train
+from screenloop import __version__, cli_serve, cli_train
 from screenloop.config import Window
 from screenloop.errors import ConfigError, ScreenloopError
 from screenloop.messages import Sampling
@@ -57,6 +57,8 @@ app.command(apps)
 app.command(bench)
 app.command(cli_train.train)
 app.command(cli_train.serve_model)
+app.command(cli_serve.serve)
+app.command(cli_serve.top)
 
 Json = Annotated[bool, Parameter(help="Print one JSON object on stdout.", negative="")]
 Switch = Annotated[bool, Parameter(negative="")]
@@ -146,8 +148,9 @@ class RunFlags:
     model: Annotated[
         str,
         Parameter(
-            help="oracle, random, scripted:FILE, replay:RUN or openai:MODEL@BASE_URL; with "
-            "openai+tokens: the records keep token ids and log-probs, for training."
+            help="oracle, random, scripted:FILE, replay:RUN, gguf:FILE[,MMPROJ] or "
+            "openai:MODEL@BASE_URL; with openai+tokens: the records keep token ids and "
+            "log-probs, for training."
         ),
     ]
     dialect: Annotated[str, Parameter(help="How the model writes actions.")] = "plain"
@@ -167,6 +170,9 @@ class RunFlags:
         str, Parameter(help="Dollars for a million tokens: PROMPT,REPLY[,CACHED].")
     ] = ""
     out: Annotated[str, Parameter(help="Folder of the run; an earlier one is continued.")] = ""
+    manager: Annotated[
+        str, Parameter(help="URL of a manager to lease from; its token is $SCREENLOOP_TOKEN.")
+    ] = ""
 
     def request(self, now_s: float) -> RunRequest:
         """Return what is asked for.
@@ -191,6 +197,7 @@ class RunFlags:
             budget=None if self.steps is None else Budget(steps=self.steps),
             sampling=Sampling(temperature=self.temperature, max_tokens=self.max_tokens),
             price=parse_price(self.price) if self.price else None,
+            manager=cli_serve.manager_at(self.manager),
         )  # fmt: skip
         return replace(request, out=str(run_folder(request, now_s)))
 

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 from screenloop.actions import Answer, Finish, Key, Scroll, Swipe, Tap, Type, Wait
 from screenloop.agent.base import Assignment, Turn
 from screenloop.agent.dialects.base import DialectContext
-from screenloop.agent.dialects.tiny import MARKS, Tiny, TinyTree
+from screenloop.agent.dialects.tiny import MARKS, Tiny, TinyThumbnail, TinyTree
 from screenloop.agent.elements import Element
 from screenloop.agent.harness import Harness
 from screenloop.agent.history import PLACEHOLDER
 from screenloop.agent.prompt import quotes
+from screenloop.agent.screen import image_tokens, smart_resize
 from screenloop.config import Window
 from screenloop.errors import ConfigError, EnvironmentFault, ParseFailure
 from screenloop.messages import ImagePart
@@ -51,10 +52,16 @@ CONTEXT = DialectContext(
     ],
 )  # fmt: skip
 def test_what_is_written_is_read_back(words, action):
-    for dialect in (Tiny(), TinyTree()):
+    for dialect in (Tiny(), TinyThumbnail(), TinyTree()):
         assert dialect.parse(words, CONTEXT) == (action,)
         assert dialect.parse(dialect.render(action, CONTEXT), CONTEXT) == (action,)
         assert dialect.expresses(action, CONTEXT)
+
+
+def test_a_thumbnail_is_whole_patches_and_a_fifth_of_the_picture():
+    whole, thumbnail = (smart_resize((412, 915), d.image) for d in (Tiny(), TinyThumbnail()))
+    assert (image_tokens(whole, 16), image_tokens(thumbnail, 16)) == (105, 21)
+    assert smart_resize((103, 229), TinyThumbnail().image) == thumbnail == (48, 112)
 
 
 def test_marks_stand_for_listed_elements_in_the_tree_dialect_alone():

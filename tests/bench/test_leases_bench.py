@@ -1,7 +1,7 @@
 from screenloop.bench.leases import run
 
 
-async def test_operations_are_counted_and_schedules_break_no_rule():
+async def test_operations_are_counted_and_schedules_break_no_rule() -> None:
     bench = await run(live=500, operations=2400, schedules=60)
     assert (bench.live, bench.operations, bench.schedules) == (500, 2400, 60)
     assert 0 < bench.cpu_us_per_op_memory < bench.cpu_us_per_op_journal
@@ -10,7 +10,7 @@ async def test_operations_are_counted_and_schedules_break_no_rule():
     assert bench.crashes > 20
 
 
-async def test_without_fencing_the_bench_shows_violations():
+async def test_without_fencing_the_bench_shows_violations() -> None:
     bench = await run(live=10, operations=120, schedules=60)
     assert bench.control_schedules == 60
     assert bench.control_violations > 0

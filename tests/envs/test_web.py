@@ -106,6 +106,22 @@ async def test_a_reset_shows_the_page_and_announces_its_goal(bench: Bench) -> No
 
 
 @browser
+async def test_what_is_wanted_comes_with_the_reset_and_with_every_step(tmp_path: Path) -> None:
+    blobs, site = MemoryBlobs(), LocalPages(tmp_path)
+    environments = WebEnvironments(blobs, sites=(site,), want=("tree",))
+    try:
+        bench = Bench(await environments.open(REF), site, blobs)
+        seen = await bench.load("<button>Save</button><script>window.told = {}</script>")
+        later = (await bench.act(Tap(at=(0.5, 0.5)))).observation
+    finally:
+        await environments.close()
+    for one in (seen, later):
+        assert (one.frame, one.text) == (None, None)
+        assert one.tree is not None
+        assert b"Save" in blobs.get(one.tree)
+
+
+@browser
 async def test_taps_click_double_click_long_press_and_right_click(bench: Bench) -> None:
     await bench.load(
         LOG + "<button style='width:100px;height:80px' onclick='log(`click${event.detail}`)'"

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +34,8 @@ from screenloop.manager.hosts.base import Grip
 from screenloop.manager.hosts.instances import InstanceHost
 from screenloop.manager.hosts.remote import RemoteHost
 from screenloop.manager.hosts.unreachable import HostUnreachable
-from screenloop.manager.serving import HALF_REQUEST_S, Serving, listen, url_of
+from screenloop.manager.serving import Serving, listen, url_of
+from screenloop.manager.timed_http import HALF_REQUEST_S
 from screenloop.manager.wire import INLINE_BYTES, LeaseShown, StepBody, step_body
 from screenloop.manager.wire_errors import CLASSES, error_body, error_from, error_status
 from screenloop.store.blobs import FolderBlobs, MemoryBlobs
@@ -56,13 +58,19 @@ class Place:
 
 @pytest.fixture
 async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    async with served(tmp_path) as made:
+        yield made
+
+
+@asynccontextmanager
+async def served(tmp_path: Path, *, half_request_s: float = HALF_REQUEST_S) -> AsyncIterator[Place]:
     blobs = FolderBlobs(tmp_path)
     environments = Environments(blobs)
     inner = InstanceHost("fake-1", environments.open)
     heard: list[int] = []
     app = HostApp(inner, token=TOKEN, blobs=blobs, heard=lambda: heard.append(1)).asgi()
     listener = listen()
-    async with Serving(app, listener, half_request_s=0.3):
+    async with Serving(app, listener, half_request_s=half_request_s):
         host = RemoteHost("fake-1", url_of(listener), token=TOKEN, blobs=blobs)
         yield Place(host, blobs, heard)
         await host.close()
@@ -228,16 +236,18 @@ async def test_an_answer_cut_short_leaves_open_what_happened(reply: bytes) -> No
     ],
 )
 async def test_half_a_request_is_closed_and_others_are_not_held_up(
-    place: Place, sent: bytes
+    tmp_path: Path, sent: bytes
 ) -> None:
     assert HALF_REQUEST_S < 10
-    with socket.create_connection(_address(place)) as half:
-        half.setblocking(False)
-        half.sendall(sent)
-        answer = asyncio.ensure_future(asyncio.get_running_loop().sock_recv(half, 100))
-        assert (await place.host.report(deadline_s=5)).host == "fake-1"
-        with contextlib.suppress(ConnectionResetError):
-            assert await answer == b""
+    loop = asyncio.get_running_loop()
+    async with served(tmp_path, half_request_s=1.0) as place:
+        with socket.create_connection(_address(place)) as half:
+            half.setblocking(False)
+            half.sendall(sent)
+            answer = asyncio.ensure_future(loop.sock_recv(half, 100))
+            assert (await place.host.report(deadline_s=5)).host == "fake-1"
+            with contextlib.suppress(ConnectionResetError):
+                assert await answer == b""
 
 
 def _address(place: Place) -> tuple[str, int]:

@@ -37,16 +37,16 @@ from screenloop.types import (
 )
 
 
-def a_host(garage: Garage, **settings: bool) -> InstanceHost:
-    return InstanceHost("h", garage.open, boot="b", **settings)
+def a_host(garage: Garage, *, fencing: bool = True) -> InstanceHost:
+    return InstanceHost("h", garage.open, boot="b", fencing=fencing)
 
 
 def grip(fence: int = 1, lease_id: str = "", instance: str = "one") -> Grip:
     return Grip(instance=instance, lease_id=lease_id or f"run/{fence}", fence=fence)
 
 
-async def opened(garage: Garage, **settings: bool) -> InstanceHost:
-    host = a_host(garage, **settings)
+async def opened(garage: Garage, *, fencing: bool = True) -> InstanceHost:
+    host = a_host(garage, fencing=fencing)
     await host.open("one", REF, deadline_s=5)
     await host.bind(grip(), ttl_s=60, deadline_s=5)
     await host.reset(grip(), START, deadline_s=5)

@@ -90,6 +90,7 @@ async def test_a_step_that_the_manager_died_over_is_asked_for_again_once(tmp_pat
     dead = served.wire
     recovery = await restarted(served)
     assert recovery.asked_again == 1
+    await served.settled()
     dead.answers.set()
     with pytest.raises(ManagerDied):
         await stepping
@@ -108,6 +109,7 @@ async def test_a_step_that_was_only_intended_is_carried_out_by_the_successor() -
         await served.step(lease)
     assert served.garage.made[0].steps == 0
     assert (await restarted(served)).asked_again == 1
+    await served.settled()
     assert served.garage.made[0].steps == 1
     await served.step(lease)
     assert served.garage.made[0].steps == 1

@@ -103,6 +103,12 @@ def test_a_host_of_many_faults_is_drained_and_replaced() -> None:
     assert len(world.free()) == 4
 
 
+def test_a_large_host_is_allowed_a_share_of_faults() -> None:
+    assert PoolPlan(env=ENV, per_host=4).fault_limit == 3
+    assert PoolPlan(env=ENV, per_host=1000).fault_limit == 100
+    assert PoolPlan(env=ENV, host_faults=None).fault_limit is None
+
+
 def test_a_host_over_its_memory_is_drained_without_closing_a_leased_instance() -> None:
     world = PoolWorld(PoolPlan(env=ENV, target=3, host_memory_mb=500.0))
     world.waiting = 1

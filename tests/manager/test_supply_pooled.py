@@ -247,6 +247,21 @@ async def test_a_clock_that_jumps_costs_nobody_an_instance(farm: Farm) -> None:
     assert farm.losses.lost == {}
 
 
+async def test_a_host_of_many_faults_is_replaced_unless_they_are_long_ago(farm: Farm) -> None:
+    clock = SkewedClock(SystemClock())
+    plan = PoolPlan(env=ENV, target=1, per_host=4, host_faults=2, fault_window_s=600.0)
+    supply = farm.supply(plan, clock=clock)
+    hosts: list[str] = []
+    for pause_s in (0.0, 700.0, 0.0, 0.0):
+        clock.skew_s += pause_s
+        taken = await supply.take(ENV, "run", deadline_s=SOON_S)
+        hosts.append(taken.host)
+        await supply.give_back(taken.instance, healthy=False, reason="bad")
+        await until(lambda: supply.status()[0].quarantined == len(hosts))
+        await until(lambda: supply.status()[0].ready == 1)
+    assert hosts[0] == hosts[1] == hosts[2] != hosts[3]
+
+
 async def test_failing_starts_are_tried_again(farm: Farm) -> None:
     farm.works.failures = [EnvironmentFault("no boot"), EnvironmentFault("no boot")]
     supply = farm.supply(PoolPlan(env=ENV, host_faults=None))

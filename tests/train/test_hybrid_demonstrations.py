@@ -1,7 +1,7 @@
 """Demonstrations by touch and with tools in one mix, on real phones."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -34,11 +34,6 @@ TASKS = tuple(
 SPEC = phone_spec(TASKS[0].env.size_px)
 
 
-@dataclass(frozen=True)
-class Mixed(Recipe):
-    modes: tuple[str, ...] = ("gui_only", "hybrid")
-
-
 def policy(sets, seed):
     """A text policy with a word for each tool."""
     said = [*WORDS, *(name for tool in SPEC.tools for name in tool.name.split("."))]
@@ -48,11 +43,11 @@ def policy(sets, seed):
 
 
 def mixed(dialect="tinytools"):
-    return Mixed(
+    return Recipe(
         name="mixed", settings=micro_settings(), dialect=dialect, window=Window(),
         tasks=lambda: TaskSets(train=TASKS, validation=(), test=()), policy=policy,
         open_environments=lambda blobs: PhoneEnvironments(blobs, want=("tree",)),
-        want=("tree",), plan=golden_plan,
+        want=("tree",), plan=golden_plan, modes=("gui_only", "hybrid"),
     )  # fmt: skip
 
 

@@ -1,8 +1,11 @@
 """Verdicts on the way, on real phones."""
 
 import asyncio
+from dataclasses import replace
 
+import msgspec
 import pytest
+import short_recipe
 
 from screenloop.actions import Answer, Finish, Tap
 from screenloop.agent.dialects.plain import Plain
@@ -17,8 +20,10 @@ from screenloop.rollout.setting import Setting
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.suites.catalog import find_suite, select
 from screenloop.train.judging import step_of
+from screenloop.train.metrics import UpdateLine, read_metrics
 from screenloop.train.reward import ProgressRewards, RewardSettings, attempt_reward, counts_progress
 from screenloop.train.rollouts import Rollouts, one_each
+from screenloop.train.run import train
 
 (TASK,) = select(find_suite("phone-core"), glob="easier_to_read")
 """Three settings, each on its own; five touches."""
@@ -129,6 +134,24 @@ async def test_nothing_is_judged_on_the_way_unless_it_is_asked_for(plan):
     assert counts_progress(RewardSettings(step_weights={"progress": 0.1}))
     with pytest.raises(ConfigError, match="Valid: progress"):
         counts_progress(RewardSettings(step_weights={"progres": 0.1}))
+
+
+async def test_progress_is_part_of_what_a_run_learns_from(tmp_path):
+    recipe = short_recipe.recipe()
+    learning = msgspec.structs.replace(
+        recipe.settings.learning, reward=RewardSettings(step_weights={"progress": 0.5})
+    )
+    settings = msgspec.structs.replace(recipe.settings, learning=learning, updates=1)
+    await train(replace(recipe, settings=settings), 0, tmp_path / "run")
+    (update,) = [line for line in read_metrics(tmp_path / "run") if isinstance(line, UpdateLine)]
+    assert set(update.reward_components) == {"outcome", "step/progress"}
+    # One touch: what it earns is half of its outcome, or less where a task has other parts.
+    assert 0 <= update.reward_components["step/progress"] <= 0.5
+    unknown = msgspec.structs.replace(learning, reward=RewardSettings(step_weights={"judge": 1.0}))
+    settings = msgspec.structs.replace(settings, learning=unknown)
+    with pytest.raises(ConfigError, match="source of step rewards 'judge'"):
+        await train(replace(recipe, settings=settings), 0, tmp_path / "other")
+    assert not (tmp_path / "other").exists()
 
 
 def test_an_action_id_names_its_step():

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from screenloop.errors import DeadlinePassed, InfraFault, ScreenloopError
 from screenloop.manager.clock import Clock
-from screenloop.manager.hosts.instances import words_of
+from screenloop.manager.failures import words_of
 from screenloop.manager.hosts.unreachable import HostUnreachable
 
 GRACE_S = 1.0

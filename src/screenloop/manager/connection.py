@@ -18,6 +18,7 @@ ANSWER_S = 2.0
 _FIRST_PAUSE_S = 0.05
 _MOST_PAUSE_S = 2.0
 _CONNECTIONS = 1024
+_PLAIN = {"Content-Type": "application/json"}
 
 R = TypeVar("R")
 
@@ -38,7 +39,7 @@ class Connection:
         if not token.isascii() or not token.isprintable():
             raise ConfigError("the manager's token holds letters that no header can carry")
         self.url = url.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        self._headers = {**_PLAIN, "Authorization": f"Bearer {token}"}
         self._clock = clock
         self._session: aiohttp.ClientSession | None = None
 
@@ -77,9 +78,13 @@ class Connection:
         pause_s, number = _FIRST_PAUSE_S, 0
         while True:
             base = bases[number % len(bases)]
+            # The manager's token is not for hosts: there, the Lease's id counts.
+            headers = self._headers if base == self.url else _PLAIN
             left_s = max(end_s - self._clock.now_s(), 0.001)
             try:
-                status, told = await self._send(method, base + path, data, query, left_s + ANSWER_S)
+                status, told = await self._send(
+                    method, base + path, data, query, headers, left_s + ANSWER_S
+                )
                 if status == 200:
                     return read_reply(told, kind, base)
                 raise error_from(status, told, base)
@@ -101,12 +106,20 @@ class Connection:
             await session.close()
 
     async def _send(
-        self, method: str, url: str, data: bytes | None, query: dict[str, str] | None, wait_s: float
+        self,
+        method: str,
+        url: str,
+        data: bytes | None,
+        query: dict[str, str] | None,
+        headers: dict[str, str],
+        wait_s: float,
     ) -> tuple[int, bytes]:
         try:
             async with (
                 asyncio.timeout(wait_s),
-                self._open_session().request(method, url, data=data, params=query) as reply,
+                self._open_session().request(
+                    method, url, data=data, params=query, headers=headers
+                ) as reply,
             ):
                 return reply.status, await reply.read()
         except TimeoutError as error:
@@ -117,7 +130,6 @@ class Connection:
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                headers=self._headers,
                 connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=30.0),
                 timeout=aiohttp.ClientTimeout(total=None),
                 trust_env=False,

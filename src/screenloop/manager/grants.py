@@ -15,8 +15,8 @@ from typing import Any
 from screenloop.errors import InfraFault, LeaseLost, ScreenloopError
 from screenloop.manager.asking import ask
 from screenloop.manager.clock import Clock
+from screenloop.manager.failures import words_of
 from screenloop.manager.hosts.base import Grip
-from screenloop.manager.hosts.instances import words_of
 from screenloop.manager.journal.base import FreeRecord, Journal, LeaseRecord
 from screenloop.manager.leases import Held, LeaseTable
 from screenloop.manager.supply.base import Supply, Taken

@@ -132,6 +132,10 @@ class LeaseTable:
             )
         return None
 
+    def held_by_request(self, request_id: str) -> Held | None:
+        """Return the Lease in force that answers a request."""
+        return self._by_request.get(request_id)
+
     # ---- use ---------------------------------------------------------------------------------
 
     def admit(self, lease_id: str, fence: int, instance: str, now_s: float) -> Held:

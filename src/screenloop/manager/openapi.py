@@ -109,8 +109,11 @@ OPERATIONS = (
 
 def openapi_document(version: str) -> dict[str, Any]:
     """Return the document as plain data."""
-    kinds = {kind for one in OPERATIONS for kind in (one.body, one.reply) if kind is not None}
-    ordered = sorted((*kinds, ErrorBody), key=lambda kind: kind.__name__)
+    kinds: set[type[Struct]] = {
+        kind for one in OPERATIONS for kind in (one.body, one.reply) if kind is not None
+    }
+    kinds.add(ErrorBody)
+    ordered = sorted(kinds, key=_name)
     _, schemas = msgspec.json.schema_components(ordered, ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
     for one in OPERATIONS:
@@ -128,6 +131,10 @@ def openapi_document(version: str) -> dict[str, Any]:
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
+
+
+def _name(kind: type[Struct]) -> str:
+    return kind.__name__
 
 
 def _described(one: Operation) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """The manager: Leases from a table, Instances from a Supply, memory from a Journal.
 
-Each operation: admit it in the table, write the intent down, ask the host, strike the intent off,
-answer. A crash between any two of these loses nothing: the successor knows the Lease, and the host
-knows what the action id came to.
+A crash between any two lines loses nothing: the successor knows the Lease from the Journal, and the
+host knows what each action id came to.
 """
 
 from __future__ import annotations
@@ -10,25 +9,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
 
 from screenloop.actions import Action
 from screenloop.errors import (
     Busy,
     ConfigError,
-    DeadlinePassed,
     InfraFault,
     ScreenloopError,
 )
-from screenloop.manager.asking import ask
 from screenloop.manager.clock import Clock, SystemClock
+from screenloop.manager.failures import words_of
 from screenloop.manager.grants import Grants
-from screenloop.manager.hosts.base import Grip, Host
-from screenloop.manager.hosts.instances import REFUSALS, words_of
-from screenloop.manager.hosts.unreachable import HostUnreachable
+from screenloop.manager.hosts.base import Grip
 from screenloop.manager.journal.base import Intent, Journal
-from screenloop.manager.leases import Held, LeaseTable
+from screenloop.manager.leased import LeasedOperations
+from screenloop.manager.leases import LeaseTable
+from screenloop.manager.observer import Nobody, Observer
 from screenloop.manager.recovery import Recovery, take_over
 from screenloop.manager.supply.base import Supply
 from screenloop.types import (
@@ -50,7 +47,6 @@ DRAIN_AGAIN_S = 5.0
 """When to ask again a manager that is draining: another one may be up by then."""
 _LOOK_S = 0.05
 
-T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
@@ -87,6 +83,7 @@ class ManagerService:
         clock: Clock | None = None,
         new_id: Callable[[], str] = lambda: secrets.token_hex(12),
         fencing: bool = True,
+        observer: Observer | None = None,
     ) -> None:
         """Put together; nothing is started.
 
@@ -96,6 +93,7 @@ class ManagerService:
             clock: Leases expire by it.
             new_id: draws the part of a Lease's id that nobody can guess.
             fencing: False admits late holders: only for showing that tests would see it.
+            observer: is told of Leases and operations.
         """
         self._supply = supply
         self._journal = journal
@@ -103,9 +101,12 @@ class ManagerService:
         self._new_id = new_id
         self._table = LeaseTable(fencing=fencing)
         self._grants = Grants(self._table, journal, supply, clock=self._clock, new_id=new_id)
+        self._observer: Observer = observer or Nobody()
+        self.operations = LeasedOperations(
+            self._table, journal, supply, self._grants, clock=self._clock, observer=self._observer
+        )
         self._acquiring: dict[str, _Acquiring] = {}
-        self._turns: dict[str, asyncio.Lock] = {}
-        """By lease id: operations of a Lease are carried out one at a time, as they came."""
+        self._asking_again: set[asyncio.Task[None]] = set()
         self._draining = False
         self._closed = False
         supply.listen(self)
@@ -115,13 +116,24 @@ class ManagerService:
     async def start(self) -> Recovery:
         """Take over what an earlier manager left, and say what became of it.
 
+        Steps that it died over are asked for again and go on after this returns; later operations
+        of the same Leases wait for their turn behind them.
+
         Raises:
             InfraFault: the journal cannot be read.
         """
         taken = await take_over(self._table, self._journal, self._supply, self._grants)
-        await asyncio.gather(*(self._ask_again(lease, intent) for lease, intent in taken.intents))
+        for lease, intent in taken.intents:
+            task = asyncio.create_task(self._ask_again(lease, intent))
+            self._asking_again.add(task)
+            task.add_done_callback(self._note_asked)
+        # Long enough for each of them to get into its line.
+        await asyncio.sleep(0)
         for one in taken.revoked:
-            _log.warning("lease %s on %s is revoked: %s", one.lease_id, one.instance, one.reason)
+            _log.warning(
+                "a lease is revoked: %s", one.reason,
+                extra={"lease": one.lease_id, "instance": one.instance},
+            )  # fmt: skip
         return Recovery(
             leases=tuple(lease.id for lease in taken.leases),
             revoked=taken.revoked,
@@ -131,6 +143,8 @@ class ManagerService:
     async def sweep(self) -> None:
         """End Leases whose time is over; their Instances go back."""
         over = self._table.expire(self._clock.now_s())
+        for held in over:
+            self._observer.lost(held.record.env.kind, "it expired")
         if over:
             await asyncio.gather(*(self._grants.park(held) for held in over))
         await self._grants.pay()
@@ -159,6 +173,10 @@ class ManagerService:
             draining=self._draining,
         )
 
+    def runs(self) -> tuple[str, ...]:
+        """Return the Run of each Lease that is held."""
+        return tuple(held.record.run_id for held in self._table)
+
     async def detach(self) -> None:
         """Stop, and leave hosts, Leases and journal to the next manager."""
         await self._stop()
@@ -179,6 +197,8 @@ class ManagerService:
         self._closed = True
         for acquiring in list(self._acquiring.values()):
             acquiring.task.cancel()
+        if self._asking_again:
+            await asyncio.wait(set(self._asking_again))
         await self._grants.settle()
 
     # ---- what the supply tells -----------------------------------------------------------------
@@ -188,7 +208,11 @@ class ManagerService:
         for instance in instances:
             held = self._table.revoke(instance, reason)
             if held is not None:
-                _log.warning("lease %s is revoked: %s", held.record.lease_id, reason)
+                _log.warning(
+                    "a lease is revoked: %s", reason,
+                    extra={"lease": held.record.lease_id, "instance": instance},
+                )  # fmt: skip
+                self._observer.lost(held.record.env.kind, reason)
             self._table.forget(instance)
         await self._grants.strike(instances)
 
@@ -242,11 +266,18 @@ class ManagerService:
             )
             acquiring = self._acquiring[request_id] = _Acquiring(asyncio.create_task(work))
         acquiring.waiters += 1
+        began_s = self._clock.now_s()
         try:
-            return await asyncio.shield(acquiring.task)
+            lease = await asyncio.shield(acquiring.task)
+            self._observer.leased(env.kind, self._clock.now_s() - began_s, None)
+            return lease
+        except ScreenloopError as error:
+            self._observer.leased(env.kind, self._clock.now_s() - began_s, error)
+            raise
         except asyncio.CancelledError:
-            if self._closed and acquiring.task.cancelled():
-                raise InfraFault("the manager was closed while a lease was waited for") from None
+            if acquiring.task.cancelled():
+                why = "the manager was closed" if self._closed else "its request was withdrawn"
+                raise InfraFault(f"no lease was granted: {why}") from None
             if acquiring.waiters == 1:
                 self._abandon(acquiring)
             raise
@@ -255,134 +286,56 @@ class ManagerService:
             if not acquiring.waiters:
                 self._acquiring.pop(request_id, None)
 
+    async def withdraw(self, request_id: str) -> None:
+        """Give up a request for a Lease; its Lease, if it was granted already, is released."""
+        acquiring = self._acquiring.get(request_id)
+        if acquiring is not None:
+            acquiring.task.cancel()
+            await asyncio.wait({acquiring.task})
+        held = self._table.held_by_request(request_id)
+        if held is not None:
+            record = held.record
+            await self.operations.release(
+                Grip(instance=record.instance, lease_id=record.lease_id, fence=record.fence)
+            )
+
     async def reset(self, lease: Lease, start: Start, *, deadline_s: float) -> Observation:
         """Bring the Instance to a Task's initial state; `evaluate` will judge that Task."""
-        return await self._operate(
-            lease, "reset", deadline_s,
-            lambda host, grip, left_s: host.reset(grip, start, deadline_s=left_s),
-        )  # fmt: skip
+        return await self.operations.reset(_grip(lease), start, deadline_s=deadline_s)
 
     async def observe(
         self, lease: Lease, want: Sequence[Want] = ("frame",), *, deadline_s: float
     ) -> Observation:
         """See what is there now."""
-        return await self._operate(
-            lease, "observe", deadline_s,
-            lambda host, grip, left_s: host.observe(grip, want, deadline_s=left_s),
-        )  # fmt: skip
+        return await self.operations.observe(_grip(lease), want, deadline_s=deadline_s)
 
     async def step(
         self, lease: Lease, action_id: str, action: Action, *, deadline_s: float
     ) -> StepResult:
         """Carry out one Action once; the same id again returns the first result."""
-        intent = Intent(
-            instance=lease.instance, fence=lease.fence, lease_id=lease.id, action_id=action_id,
-            action=action, deadline_s=deadline_s,
-        )  # fmt: skip
-        return await self._operate(
-            lease, "step", deadline_s,
-            lambda host, grip, left_s: host.step(grip, action_id, action, deadline_s=left_s),
-            intent,
-        )  # fmt: skip
+        return await self.operations.step(_grip(lease), action_id, action, deadline_s=deadline_s)
 
     async def evaluate(self, lease: Lease, claim: Claim, *, deadline_s: float) -> Verdict:
         """Judge the Task of the last reset; the Episode may go on."""
-        return await self._operate(
-            lease, "evaluate", deadline_s,
-            lambda host, grip, left_s: host.evaluate(grip, claim, deadline_s=left_s),
-        )  # fmt: skip
+        return await self.operations.evaluate(_grip(lease), claim, deadline_s=deadline_s)
 
     async def release(self, lease: Lease) -> None:
         """Give the Instance back; a Lease that is already gone is left alone."""
-        held = self._table.release(lease.id, lease.fence, lease.instance)
-        if held is not None:
-            await self._grants.park(held)
-        else:
-            # It may be ending just now: answered before that is written down, it could come back.
-            await self._grants.ended(lease.id)
+        await self.operations.release(_grip(lease))
 
     # ---- parts -------------------------------------------------------------------------------
-
-    async def _operate(
-        self,
-        lease: Lease,
-        name: str,
-        deadline_s: float,
-        operation: Callable[[Host, Grip, float], Awaitable[T]],
-        intent: Intent | None = None,
-    ) -> T:
-        began_s = self._clock.now_s()
-        held = self._table.admit(lease.id, lease.fence, lease.instance, began_s)
-        turn = self._turns.setdefault(lease.id, asyncio.Lock())
-        try:
-            await _take_turn(turn, f"{name} on {lease.instance}", deadline_s)
-            try:
-                self._table.require(held)
-                left_s = deadline_s - (self._clock.now_s() - began_s)
-                if intent is not None:
-                    await self._journal.intend(intent)
-                result = await self._ask(held, lease, name, left_s, operation)
-                if intent is not None:
-                    await self._settle(intent)
-                return result
-            except REFUSALS:
-                if intent is not None:
-                    await self._settle(intent)
-                raise
-            finally:
-                turn.release()
-        finally:
-            self._table.finish(held)
-            if not held.in_flight:
-                self._turns.pop(lease.id, None)
-
-    async def _ask(
-        self,
-        held: Held,
-        lease: Lease,
-        name: str,
-        deadline_s: float,
-        operation: Callable[[Host, Grip, float], Awaitable[T]],
-    ) -> T:
-        """Ask the host; a failure that is no refusal costs the Instance."""
-        grip = Grip(instance=lease.instance, lease_id=lease.id, fence=lease.fence)
-        where = f"{name} on {lease.instance}"
-        try:
-            host = self._supply.host_of(lease.instance)
-            return await ask(
-                lambda left_s: operation(host, grip, left_s),
-                where=where,
-                deadline_s=deadline_s,
-                clock=self._clock,
-                go_on=lambda: self._table.require(held),
-            )
-        except REFUSALS:
-            raise
-        except HostUnreachable as error:
-            # The Lease stays: its holder may ask again with the same action id.
-            raise InfraFault(f"{where}: {error}") from error
-        except BaseException as error:
-            await self._retire(
-                held, f"{lease.instance} failed or was closed: {name}: {words_of(error)}"
-            )
-            raise
-
-    async def _retire(self, held: Held, reason: str) -> None:
-        if self._table.end(held, reason) is not None:
-            await self._grants.discard(held, reason)
-
-    async def _settle(self, intent: Intent) -> None:
-        """Strike an intent off; left behind, it is only asked for once more."""
-        try:
-            await self._journal.settle(intent.instance, intent.fence, intent.action_id)
-        except InfraFault as error:
-            _log.warning("the intent of %s is not settled: %s", intent.action_id, error)
 
     async def _ask_again(self, lease: Lease, intent: Intent) -> None:
         try:
             await self.step(lease, intent.action_id, intent.action, deadline_s=intent.deadline_s)
         except ScreenloopError as error:
             _log.warning("step %s, asked again: %s", intent.action_id, error)
+
+    def _note_asked(self, task: asyncio.Task[None]) -> None:
+        self._asking_again.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            _log.warning("asking again failed: %s", words_of(error))
 
     def _abandon(self, acquiring: _Acquiring) -> None:
         """Undo a grant that nobody waits for any more."""
@@ -396,15 +349,5 @@ class ManagerService:
                 self._grants.park(held)
 
 
-async def _take_turn(turn: asyncio.Lock, where: str, deadline_s: float) -> None:
-    if not turn.locked():
-        await turn.acquire()
-        return
-    try:
-        async with asyncio.timeout(deadline_s):
-            await turn.acquire()
-    except TimeoutError as error:
-        raise DeadlinePassed(
-            f"{where} did not get its turn within {deadline_s:g} s: an earlier operation is under "
-            "way"
-        ) from error
+def _grip(lease: Lease) -> Grip:
+    return Grip(instance=lease.instance, lease_id=lease.id, fence=lease.fence)

@@ -14,21 +14,19 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
-import h11
 import msgspec
 import uvicorn
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from screenloop.errors import ConfigError, ScreenloopError
+from screenloop.manager.quick_http import QuickHttp
+from screenloop.manager.timed_http import HALF_REQUEST_S
 from screenloop.manager.wire import BODY_BYTES
 from screenloop.manager.wire_errors import error_body, error_headers, error_status
 
-HALF_REQUEST_S = 8.0
-"""How long a request may take to come in whole."""
 KEEP_ALIVE_S = 75
 """How long an idle connection is kept: longer than clients do, so that they close first."""
 _JSON = "application/json"
@@ -42,43 +40,6 @@ class BodyTooLarge(ConfigError):
 
 class WrongToken(ConfigError):
     """Raised when a request shows no bearer token or another one."""
-
-
-class TimedHttp(H11Protocol):
-    """A connection that is closed when a request stops in the middle."""
-
-    half_request_s = HALF_REQUEST_S
-    _timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start waiting for the first request."""
-        super().connection_made(transport)
-        self._arm()
-
-    def data_received(self, data: bytes) -> None:
-        """Take more of a request; its end stops the timer."""
-        if self._timer is None and self.conn.their_state in (h11.IDLE, h11.SEND_BODY):
-            self._arm()
-        super().data_received(data)
-        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
-            self._disarm()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the timer."""
-        self._disarm()
-        super().connection_lost(exc)
-
-    def _arm(self) -> None:
-        self._timer = self.loop.call_later(self.half_request_s, self._give_up)
-
-    def _disarm(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _give_up(self) -> None:
-        self._timer = None
-        self.transport.abort()
 
 
 class Serving:
@@ -96,7 +57,7 @@ class Serving:
         """
         config = uvicorn.Config(
             app,
-            http=type("TimedHttp", (TimedHttp,), {"half_request_s": half_request_s}),
+            http=type("TimedHttp", (QuickHttp,), {"half_request_s": half_request_s}),
             ws="none",
             lifespan="off",
             log_level="warning",

@@ -10,15 +10,14 @@ from screenloop.agent.dialects.base import Dialect
 from screenloop.agent.harness import Harness, renderer, wants_of
 from screenloop.agent.prompt import prompt_hash
 from screenloop.config import HarnessConfig, RunConfig, Window
-from screenloop.envs.kinds import Environments
 from screenloop.errors import ConfigError
-from screenloop.manager.direct import DirectManager
 from screenloop.messages import Sampling
 from screenloop.models.catalog import make_model, parse_model
 from screenloop.models.usage import Price
 from screenloop.registry import find
 from screenloop.rollout.batch import Progress, run_batch
 from screenloop.rollout.card import machine_here, versions_here
+from screenloop.rollout.managers import ManagerAt, manager_for
 from screenloop.rollout.plans import golden_plan
 from screenloop.rollout.prepare import prepare_for
 from screenloop.rollout.setting import Setting
@@ -48,6 +47,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     price: Price | None = None
     out: str = ""
     """Folder of the Run; empty makes a new one under `runs/`."""
+    manager: ManagerAt | None = None
+    """Where Instances are leased; `None` opens them in this process."""
 
 
 def run_folder(request: RunRequest, now_s: float) -> Path:
@@ -115,11 +116,8 @@ async def play(request: RunRequest, progress: Progress | None = None) -> RunResu
     config = resolve(request, tasks, dialect)
     prompt = read_prompt(request.prompt_file)
     out = run_folder(request, time.time())
-    blobs = RunFolder(out).blobs
     want = wants_of(dialect)
-    environments = Environments(blobs, want=want)
-    manager = DirectManager(environments.open)
-    try:
+    async with manager_for(request.manager, RunFolder(out).blobs, want) as (manager, blobs):
         spec = await manager.spec(tasks[0].env)
         model = make_model(
             name,
@@ -152,9 +150,6 @@ async def play(request: RunRequest, progress: Progress | None = None) -> RunResu
             )
         finally:
             await model.close()
-    finally:
-        await manager.close()
-        await environments.close()
 
 
 def _require_golden(tasks: tuple[Task, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Sequence
 from copy import deepcopy
@@ -29,11 +30,11 @@ from screenloop.train.recipe import Recipe, TaskSets, require_trainable
 from screenloop.train.recipes import find_recipe
 from screenloop.train.reward import counts_progress
 from screenloop.train.rollouts import Played, Rollouts, one_each
-from screenloop.train.run_files import RunRecipe, write_recipe
+from screenloop.train.run_files import POLICY, RunRecipe, write_recipe
 from screenloop.train.stops import TrainingStopped
 from screenloop.train.streams import stream
 from screenloop.train.trainer import Clocks, Trainer, Watch
-from screenloop.types import Mode, Struct
+from screenloop.types import Struct
 
 RESULT = "result.json"
 
@@ -185,13 +186,7 @@ async def demonstrations(
     shown = tasks.shown or tasks.train
     count = min(recipe.settings.warm_up.demonstrations, len(shown))
     chosen = stream(seed, "demonstrations").sample(shown, count)
-    return await rollouts.show(one_each("demo", chosen, modes=modes_of(recipe)), recipe.plan)
-
-
-def modes_of(recipe: Recipe) -> tuple[Mode, ...]:
-    """Return the modes that tasks are shown in."""
-    modes: tuple[Mode, ...] = getattr(recipe, "modes", ("gui_only",))
-    return modes
+    return await rollouts.show(one_each("demo", chosen, modes=recipe.modes), recipe.plan)
 
 
 def _require_words(recipe: Recipe, dialect: Dialect) -> None:
@@ -200,9 +195,9 @@ def _require_words(recipe: Recipe, dialect: Dialect) -> None:
     Raises:
         ConfigError: says what to change.
     """
-    if not modes_of(recipe):
+    if not recipe.modes:
         raise ConfigError("a recipe shows its tasks in at least one mode: gui_only or hybrid")
-    if "hybrid" in modes_of(recipe) and not dialect.calls_tools:
+    if "hybrid" in recipe.modes and not dialect.calls_tools:
         raise ConfigError(
             f"hybrid demonstrations call tools, but dialect {recipe.dialect!r} cannot: take "
             "modes ('gui_only',), or a dialect that calls tools, e.g. tinytools"
@@ -216,7 +211,7 @@ def run_recipe(recipe: Recipe, tasks: TaskSets, seed: int) -> RunRecipe:
         seed=seed,
         dialect=recipe.dialect,
         window=recipe.window,
-        modes=modes_of(recipe),
+        modes=recipe.modes,
         settings=plain(recipe.settings),
         tasks={
             name: tuple(task.key for task in getattr(tasks, name))
@@ -241,6 +236,9 @@ def _prepare_folder(folder: Path, resume: bool) -> None:
         raise ConfigError(
             f"{folder} holds a training run already; go on with --resume, or give another --out"
         )
+    if not resume:
+        # Of an attempt that did not get to its first checkpoint.
+        shutil.rmtree(folder / POLICY, ignore_errors=True)
 
 
 def _result(

@@ -24,7 +24,7 @@ class BindBody(Struct, frozen=True, kw_only=True):
 
     grip: Grip
     """With no lease id where only the holders before are shut out."""
-    ttl_s: Annotated[float, Meta(gt=0.0)]
+    ttl_s: Annotated[float, Meta(ge=0.0)]
     deadline_s: DeadlineS
 
 

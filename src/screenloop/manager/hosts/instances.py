@@ -23,11 +23,10 @@ from screenloop.errors import (
     InfraFault,
     LeaseLost,
     ScreenloopError,
-    StaleFrame,
     TaskError,
-    UnsupportedAction,
 )
 from screenloop.manager.clock import Clock, SystemClock
+from screenloop.manager.failures import REFUSALS, words_of
 from screenloop.manager.hosts.base import Grip, HostReport, InstanceReport
 from screenloop.types import (
     Claim,
@@ -46,8 +45,6 @@ CLOSE_S = 10.0
 """How long an Instance may take to close before it is let go."""
 CLOSE_WAIT_S = 0.1
 """How long a failed operation waits for its Instance to close before it says so."""
-REFUSALS = (UnsupportedAction, StaleFrame, TaskError, ConfigError)
-"""Failures that leave an Instance as it was; after any other its state is not known."""
 _FORGOTTEN: dict[str, StepResult | None] = {}
 """What Instances without a single step share in place of a ledger of their own; never written."""
 
@@ -396,8 +393,3 @@ def _report(one: _Instance, now_s: float) -> InstanceReport:
         idle_s=0.0 if one.busy.locked() else max(0.0, now_s - one.used_s),
         reason=one.reason,
     )
-
-
-def words_of(error: BaseException) -> str:
-    """Return an error's class and, where it says something, its words."""
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

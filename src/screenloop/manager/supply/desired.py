@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 from msgspec import Meta
@@ -38,13 +39,23 @@ class PoolPlan(Struct, frozen=True, kw_only=True):
     host_memory_mb: Annotated[float, Meta(gt=0.0)] | None = None
     """Resident memory past which a host is drained and replaced."""
     host_faults: Annotated[int, Meta(ge=1)] | None = 3
-    """Quarantined Instances of one host after which the host itself is taken for unhealthy."""
+    """Quarantined Instances of one host, within the window, from which on the host itself is taken
+    for unhealthy; `None` for never. Larger hosts are allowed a share of what they hold."""
+    host_fault_share: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.1
+    fault_window_s: Seconds = 600.0
     linger_s: Seconds = 60.0
     """How long a free Instance beyond those wanted is kept."""
     silent_s: Seconds = 10.0
     """How long a host may give no sign of life before it counts as gone."""
     start_s: Seconds = 300.0
     """How long a host may take to start."""
+
+    @property
+    def fault_limit(self) -> int | None:
+        """Quarantined Instances within the window from which on a host is unhealthy."""
+        if self.host_faults is None:
+            return None
+        return max(self.host_faults, math.ceil(self.host_fault_share * self.per_host))
 
 
 class BackOff(Struct, frozen=True, kw_only=True):

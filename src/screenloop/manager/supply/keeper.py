@@ -51,7 +51,8 @@ class PoolKeeper:
     def act(self) -> tuple[Order, ...]:
         """Decide, and begin what was decided."""
         waiting = self._around.queue.fair.waiting(self.pool.env)
-        orders = decide(self.pool.plan, self.pool.look(waiting), self._around.clock.now_s())
+        now_s = self._around.clock.now_s()
+        orders = decide(self.pool.plan, self.pool.look(waiting, now_s), now_s)
         for order in orders:
             self._obey(order)
         return orders
@@ -79,7 +80,8 @@ class PoolKeeper:
             case Quarantine(instance=name, reason=reason):
                 _log.warning("instance %s is quarantined: %s", name, reason)
                 unit = self.pool.units[name]
-                self.pool.quarantine(unit, reason, self._around.clock.wall_s())
+                wall_s = self._around.clock.wall_s()
+                self.pool.quarantine(unit, reason, now_s=now_s, wall_s=wall_s)
                 self._retire(unit, reason)
 
     # ---- hosts -------------------------------------------------------------------------------

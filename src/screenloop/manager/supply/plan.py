@@ -37,7 +37,7 @@ class HostNow(Struct, frozen=True, kw_only=True):
     the manager itself may have been stopped for a while."""
     rss_mb: float = 0.0
     faults: int = 0
-    """Its Instances that were quarantined so far."""
+    """Its Instances that were quarantined within the plan's window."""
     reason: str = ""
     owned: bool = True
     """Whether we started it; an attached host is drained but never stopped or replaced."""
@@ -205,8 +205,11 @@ class _Decision:
             return "the pool is being drained"
         if plan.host_memory_mb is not None and host.rss_mb > plan.host_memory_mb:
             return f"it holds {host.rss_mb:.0f} MB, more than {plan.host_memory_mb:.0f} MB"
-        if plan.host_faults is not None and host.faults >= plan.host_faults:
-            return f"{host.faults} of its instances were quarantined"
+        if plan.fault_limit is not None:
+            # Those that go into quarantine with this very decision count as well.
+            failed = sum(unit.state == "failed" for unit in self._on_host[host.host])
+            if host.faults + failed >= plan.fault_limit:
+                return f"{host.faults + failed} of its instances were quarantined"
         return ""
 
     def _empty_host(self, host: HostNow) -> None:

@@ -64,6 +64,8 @@ class HostRecord:
         """When it was last told to end."""
         self.beat_s = 0.0
         """When its last heartbeat was asked for."""
+        self.faults_s: deque[float] = deque()
+        """When its Instances were quarantined, within the plan's window."""
         self.busy = False
         """Whether a greeting or heartbeat is under way."""
 
@@ -117,8 +119,15 @@ class Pool:
         """Whether its hosts are ours to start and end, or attached."""
         return self.plan.starts_at_once > 0
 
-    def look(self, waiting: int) -> PoolNow:
-        """Return what the decisions are made from."""
+    def look(self, waiting: int, now_s: float) -> PoolNow:
+        """Return what the decisions are made from.
+
+        Args:
+            waiting: requests that nothing is free for.
+            now_s: the time.
+        """
+        for record in self.hosts.values():
+            self._count_faults(record, now_s)
         return PoolNow(
             hosts=tuple(record.now for record in self.hosts.values()),
             instances=tuple(unit.now for unit in self.units.values()),
@@ -215,8 +224,16 @@ class Pool:
             self.free.pop(unit.now.instance, None)
             self.units.pop(unit.now.instance, None)
 
-    def quarantine(self, unit: Unit, reason: str, wall_s: float) -> None:
-        """Keep the reason of an Instance that is taken out, against its host as well."""
+    def _count_faults(self, record: HostRecord, now_s: float) -> None:
+        """Let go of faults that are too long ago to count."""
+        times_s = record.faults_s
+        while times_s and now_s - times_s[0] > self.plan.fault_window_s:
+            times_s.popleft()
+        if len(times_s) != record.now.faults:
+            record.now = replace(record.now, faults=len(times_s))
+
+    def quarantine(self, unit: Unit, reason: str, *, now_s: float, wall_s: float) -> None:
+        """Keep the reason of an Instance that is taken out, and count it against its host."""
         self.quarantines += 1
         self.quarantined.append(
             Quarantined(
@@ -225,7 +242,7 @@ class Pool:
         )
         record = self.hosts.get(unit.now.host)
         if record is not None:
-            record.now = replace(record.now, faults=record.now.faults + 1)
+            record.faults_s.append(now_s)
 
     def way_of(self, unit: Unit) -> Host:
         """Return the way to an Instance's host.

@@ -7,9 +7,9 @@ is no reinforcement learning in it. The run's policy, with its weights in 16 bit
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path as Folder
 
 from msgspec.structs import replace as changed
 
@@ -102,7 +102,7 @@ def recipe() -> Recipe:
     )
 
 
-def store(run: Folder, folder: Folder) -> None:
+def store(run: pathlib.Path, folder: pathlib.Path) -> None:
     """Write the policy of a run of this recipe with its weights in 16 bits, half the size.
 
     Raises:
