@@ -477,9 +477,49 @@ def bench_leases(*, schedules: int = 10_000, json: Json = False) -> None:
     _bench(measured.run(schedules=schedules), json)
 
 
+@bench.command(name="live")
+def bench_live(*, instances: int = 20_000, json: Json = False) -> None:
+    """Keep many phones live at once; reset, step and judge each.
+
+    Parameters
+    ----------
+    instances
+        Phones.
+    """
+    from screenloop.bench import live as measured
+
+    if instances < 1:
+        raise ConfigError(f"--instances must be at least 1, not {instances}.")
+    with error_console.status("Leasing ...") as status:
+
+        def tell(stage: str, done: int, of: int) -> None:
+            status.update(f"{stage}: {done:,} of {of:,}")
+
+        found = asyncio.run(measured.run(instances, tell))
+    _print_bench(found, json)
+
+
+@bench.command(name="fleet")
+def bench_fleet(*, out: Path | None = None, json: Json = False) -> None:
+    """Simulate fleets past this machine in virtual time, by the manager's own decisions.
+
+    Parameters
+    ----------
+    out
+        Folder to write plots to.
+    """
+    from screenloop.bench import fleet as measured
+
+    _bench(measured.run(out), json)
+
+
 def _bench(work: Coroutine[Any, Any, Any], json: bool) -> None:
     with error_console.status("Measuring ..."):
         found = asyncio.run(work)
+    _print_bench(found, json)
+
+
+def _print_bench(found: Any, json: bool) -> None:
     if json:
         print_json(found)
     else:

@@ -24,6 +24,9 @@ READY_1000_S = {"mobile": 328.0, "computer": 89.0}
 SERIAL_1000_S = 1980.0
 """Published estimate for 1,000 phones started one after another on KVM, at least."""
 FAULTS = (0.0, 0.005, 0.02, 0.05)
+"""Shares of episodes that end in a failure of their Instance."""
+HOST_DEATHS_PER_H = (0.0, 0.2)
+"""Of each host."""
 HOURS = 2.0
 _PLOT_POINTS = 120
 
@@ -63,8 +66,6 @@ class Use(Struct, frozen=True, kw_only=True, omit_defaults=False):
     instance_faults: float
     """Share of episodes that end in a failure of their Instance."""
     host_deaths_per_h: float
-    host_faults: int | None
-    """Quarantined Instances after which a host is replaced."""
     leased: float
     """Share of Instance-time under a lease, from the moment that all were ready."""
     useful: float
@@ -108,10 +109,10 @@ async def run(out: Path | None = None) -> FleetBench:
                 supplies.append(found)
                 if instances == 20_000:
                     curves.append(_curve(f"{kind}, {at_once:,} at once", times))
-    uses = tuple(_use(_model("mobile", spreads["mobile"], faults), None) for faults in FAULTS)
-    uses += (
-        _use(_model("mobile", spreads["mobile"], 0.005, deaths=0.2), None),
-        _use(_model("mobile", spreads["mobile"], 0.005), 3),
+    uses = tuple(
+        _use(_model("mobile", spreads["mobile"], faults, deaths))
+        for deaths in HOST_DEATHS_PER_H
+        for faults in FAULTS
     )
     plots: tuple[str, ...] = ()
     if out is not None:
@@ -136,12 +137,11 @@ def _model(kind: str, spread: float, faults: float = 0.0, deaths: float = 0.0) -
     )  # fmt: skip
 
 
-def _plan(instances: int, at_once: int, host_faults: int | None = None) -> PoolPlan:
+def _plan(instances: int, at_once: int) -> PoolPlan:
     hosts = -(-instances // PER_HOST)
     return PoolPlan(
         env=EnvRef(kind="simulated", size_px=(1, 1)), target=instances, most=instances,
         per_host=PER_HOST, opens_at_once=max(1, at_once // hosts), starts_at_once=hosts,
-        host_faults=host_faults,
     )  # fmt: skip
 
 
@@ -185,9 +185,8 @@ def _supply(model: FleetModel, instances: int, at_once: int) -> tuple[Supply, li
     )  # fmt: skip
 
 
-def _use(model: FleetModel, host_faults: int | None) -> Use:
-    plan = _plan(1000, 1000, host_faults)
-    fleet = VirtualFleet(plan, model, demand=Demand(runs=4, workers=250), seed=2)
+def _use(model: FleetModel) -> Use:
+    fleet = VirtualFleet(_plan(1000, 1000), model, demand=Demand(runs=4, workers=250), seed=2)
     fleet.run(until_ready=1000)
     before_s, before = fleet.now_s, fleet.leased_s()
     counts = fleet.run(until_s=before_s + HOURS * 3600)
@@ -197,7 +196,7 @@ def _use(model: FleetModel, host_faults: int | None) -> Use:
     by_run = list(counts.by_run.values())
     return Use(
         instance_faults=model.instance_faults, host_deaths_per_h=model.host_deaths_per_h,
-        host_faults=host_faults, leased=leased_s / whole_s,
+        leased=leased_s / whole_s,
         useful=(leased_s - counts.lost_s) / whole_s, scored=counts.scored,
         unscored_ratio=counts.unscored / max(1, ended), fairness=min(by_run) / max(by_run),
     )  # fmt: skip

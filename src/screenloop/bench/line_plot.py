@@ -58,7 +58,8 @@ def line_plot(lines: Sequence[Line], *, x: str, y: str) -> str:
         key = _TOP + 12 + 20 * number
         parts.append(
             f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
-            f'<path d="M{_LEFT + _WIDE + 12} {key - 4}h24" stroke="{colour}" stroke-width="2"{dash}/>'
+            f'<path d="M{_LEFT + _WIDE + 12} {key - 4}h24" stroke="{colour}" '
+            f'stroke-width="2"{dash}/>'
             f'<text x="{_LEFT + _WIDE + 42}" y="{key}">{escape(line.name)}</text>'
         )
     return "\n".join([*parts, "</svg>"]) + "\n"

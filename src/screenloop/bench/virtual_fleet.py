@@ -76,8 +76,9 @@ class _Host:
     since_s: float = 0.0
     alive: bool = True
     heard_s: float = 0.0
-    faults: int = 0
-    reason: str = ""
+    missed: int = 0
+    faults_s: list[float] = field(default_factory=list)
+    """When its Instances were quarantined."""
 
 
 @dataclass(eq=False)
@@ -188,7 +189,7 @@ class VirtualFleet:
             hosts=tuple(
                 HostNow(
                     host=one.name, state=one.state, since_s=one.since_s, heard_s=one.heard_s,
-                    faults=one.faults, reason=one.reason,
+                    missed=one.missed, faults=self._faults(one),
                 )
                 for one in self._hosts.values()
             ),
@@ -205,10 +206,16 @@ class VirtualFleet:
         for order in decide(self._plan, now, self.now_s):
             self._obey(order)
 
+    def _faults(self, host: _Host) -> int:
+        since_s = self.now_s - self._plan.fault_window_s
+        return sum(at_s >= since_s for at_s in host.faults_s)
+
     def _beat(self) -> None:
         for host in self._hosts.values():
             if host.alive:
-                host.heard_s = self.now_s
+                host.heard_s, host.missed = self.now_s, 0
+            else:
+                host.missed += 1
         self._look_soon()
         self._later(BEAT_S, self._beat)
 
@@ -225,7 +232,7 @@ class VirtualFleet:
                 self._later(_SHUT_S, lambda: self._gone(unit))
             case Quarantine(instance=name):
                 unit = self._units.pop(name)
-                unit.host.faults += 1
+                unit.host.faults_s.append(self.now_s)
                 self.counts.quarantined += 1
                 self._look_soon()
             case DrainHost(host=name):
