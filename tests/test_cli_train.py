@@ -162,8 +162,8 @@ def test_a_served_model_says_where_it_is_and_answers(tmp_path: Path) -> None:
     base_url = said.split()[-1]
     with urllib.request.urlopen(f"{base_url}/models", timeout=30) as answer:
         listed = json.load(answer)
-    assert listed["data"][0]["id"] == "small"
-    assert f"openai:small@{base_url}" in process.stdout.readline()
+    assert listed["data"][0]["id"] == "tiny-text"
+    assert f"openai:tiny-text@{base_url}" in process.stdout.readline()
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130

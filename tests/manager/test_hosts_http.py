@@ -121,7 +121,7 @@ async def test_bad_requests_get_typed_answers_and_change_nothing(place: Place) -
     await host.open("one", FAKE, deadline_s=10)
     await host.bind(GRIP, ttl_s=60, deadline_s=5)
     shown = LeaseShown(id="run/abc", fence=1, instance="one")
-    step = StepBody(lease=shown, deadline_s=5, action_id="a", action=Wait())
+    step = StepBody(lease=shown, deadline_s=5, action_id="e/0/0", action=Wait())
     right = {"Authorization": f"Bearer {TOKEN}"}
     wrong = {"Authorization": "Bearer another"}
     cases: list[tuple[str, str, dict[str, str], bytes, int]] = [
@@ -153,7 +153,7 @@ async def test_bad_requests_get_typed_answers_and_change_nothing(place: Place) -
 
 async def test_only_a_request_with_the_token_is_a_sign_of_life(place: Place) -> None:
     shown = LeaseShown(id="run/abc", fence=1, instance="one")
-    body = msgspec.json.encode(StepBody(lease=shown, deadline_s=5, action_id="a", action=Wait()))
+    body = msgspec.json.encode(StepBody(lease=shown, deadline_s=5, action_id="e/0/0", action=Wait()))
     other = {"Authorization": "Bearer of-another-place"}
     async with (
         aiohttp.ClientSession() as session,

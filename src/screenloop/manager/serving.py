@@ -156,6 +156,7 @@ def refusal(error: Exception) -> Response:
         _log.error("an operation failed in an unforeseen way", exc_info=error)
     status = error_status(error)
     body = error_body(error)
+    headers = error_headers(error)
     match error:
         case BodyTooLarge():
             status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
@@ -164,13 +165,14 @@ def refusal(error: Exception) -> Response:
         case HTTPException():
             status = HTTPStatus(error.status_code)
             body = error_body(ConfigError(f"no such route or method: {error.detail}"))
+            headers = dict(error.headers or {})
         case _:
             pass
     return Response(
         msgspec.json.encode(body),
         status_code=status,
         media_type=_JSON,
-        headers=error_headers(error),
+        headers=headers,
     )
 
 

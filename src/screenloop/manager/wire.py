@@ -33,6 +33,10 @@ BODY_BYTES = 64 * 1024
 """Bodies above this are refused unread."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
+ActionId = Annotated[str, Meta(pattern="^.{1,250}/[0-9]{1,9}/[0-9]{1,9}$")]
+"""`episode/step/number`; the manager and the host take it as it is, its parts are for logs."""
+BlobName = Annotated[str, Meta(pattern="^(sha256-[0-9a-f]{64}[.][a-z0-9]+)?$")]
+"""A blob key, or nothing."""
 DeadlineS = Annotated[float, Meta(gt=0.0, le=3600.0)]
 
 T = TypeVar("T")
@@ -52,7 +56,7 @@ class ResetBody(Struct, frozen=True, kw_only=True):
     lease: LeaseShown
     deadline_s: DeadlineS
     start: Start | None = None
-    start_blob: BlobKey = ""
+    start_blob: BlobName = ""
 
 
 class ObserveBody(Struct, frozen=True, kw_only=True):
@@ -68,9 +72,9 @@ class StepBody(Struct, frozen=True, kw_only=True):
 
     lease: LeaseShown
     deadline_s: DeadlineS
-    action_id: Name
+    action_id: ActionId
     action: Action | None = None
-    action_blob: BlobKey = ""
+    action_blob: BlobName = ""
 
 
 class EvaluateBody(Struct, frozen=True, kw_only=True):
@@ -79,7 +83,7 @@ class EvaluateBody(Struct, frozen=True, kw_only=True):
     lease: LeaseShown
     deadline_s: DeadlineS
     claim: Claim | None = None
-    claim_blob: BlobKey = ""
+    claim_blob: BlobName = ""
 
 
 class ObservationReply(Struct, frozen=True, kw_only=True):

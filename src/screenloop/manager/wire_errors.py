@@ -23,6 +23,9 @@ from screenloop.errors import (
 )
 from screenloop.types import Struct
 
+MESSAGE_LETTERS = 800
+"""Longer messages are cut, so that an answer stays small."""
+
 CLASSES: dict[str, type[ScreenloopError]] = {
     name: kind
     for name, kind in vars(errors).items()
@@ -70,7 +73,7 @@ def error_body(error: BaseException) -> ErrorBody:
     return ErrorBody(
         error=kind.__name__,
         blame=kind.blame,
-        message=said,
+        message=said if len(said) <= MESSAGE_LETTERS else said[: MESSAGE_LETTERS - 1] + "…",
         retry=kind.retry,
         retry_after_s=error.retry_after_s if isinstance(error, Busy) else None,
     )

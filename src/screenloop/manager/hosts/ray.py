@@ -81,12 +81,14 @@ class HostActor:
             told, listen=ray.util.get_node_ip_address(), ready_file=str(self._path)
         )
         self._ended = asyncio.Event()
+        self._answered = False
         self._serving = asyncio.create_task(self._serve())
         while not _is_there(self._path):
             if self._serving.done():
                 # Says why it did not come up.
                 await self._serving
             await asyncio.sleep(_LOOK_S)
+        self._answered = True
 
     async def card(self) -> bytes:
         """Return the `HostCard` of this process."""
@@ -104,9 +106,9 @@ class HostActor:
             await run_host(self._orders, self._ended, clock=SystemClock())
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
-        if not self._ended.is_set():
-            # No manager came back: without this Ray would keep the actor for ever.
-            ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
+            if self._answered and not self._ended.is_set():
+                # No manager came back: without this Ray would keep the actor for ever.
+                ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
 
 
 @dataclass(kw_only=True)
@@ -287,7 +289,7 @@ class RayLauncher:
 
     async def _follow(self, host: str, actor: _Actor) -> None:
         """Ask an actor where it answers, again and again, until it is gone for good."""
-        from ray.exceptions import ActorUnavailableError, RayActorError, RayError
+        from ray.exceptions import ActorUnavailableError, RayActorError
 
         while True:
             try:
@@ -299,7 +301,8 @@ class RayLauncher:
             except RayActorError as error:
                 self._gone(host, " ".join(str(error).split()))
                 return
-            except (RayError, msgspec.DecodeError) as error:
+            except Exception as error:
+                # Ray has plain Exceptions too, as for a cluster that went away.
                 _log.warning("host %s does not say where it answers: %s", host, error)
             await self._clock.sleep(self._settings.ask_s)
 

@@ -1,0 +1,161 @@
+"""Hosts as actors of a real Ray on this machine: leased, stepped directly, killed, restarted."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from screenloop.errors import ConfigError, InfraFault, LeaseLost
+from screenloop.manager.app import ManagerApp
+from screenloop.manager.client import HttpManager, connect
+from screenloop.manager.clock import SystemClock
+from screenloop.manager.hosts.process import facts_of
+from screenloop.manager.hosts.ray import RayLauncher, RaySettings
+from screenloop.manager.journal.memory import MemoryJournal
+from screenloop.manager.metrics import Metrics
+from screenloop.manager.service import ManagerService
+from screenloop.manager.serving import Serving, listen, url_of
+from screenloop.manager.supply.desired import PoolPlan, Timing
+from screenloop.manager.supply.pooled import PooledSupply
+from screenloop.manager.supply.tokens import HostTokens
+from screenloop.store.blob_urls import folder_url
+from screenloop.store.blobs import FolderBlobs
+from screenloop.suites.catalog import find_suite
+from screenloop.types import Claim, EnvRef, Lease, Start
+
+FAKE = EnvRef(kind="fake", size_px=(160, 120))
+TASK = find_suite("fake").task("add_to_counter", 0)
+NAMESPACE = "screenloop-test"
+TOKEN = "the-token-of-the-manager"
+SETTINGS = RaySettings(namespace=NAMESPACE, cpus=0.1, memory_mib=100, ask_s=0.1, grace_s=20.0)
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+async def ray_here(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    for name, value in {
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_AUTH_MODE": "disabled",
+        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+        "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+        "RAY_memory_monitor_refresh_ms": "0",
+    }.items():
+        monkeypatch.setenv(name, value)
+    import ray
+
+    # The names of Ray's sockets are long, and a socket's path may not be.
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="sl-", ignore_cleanup_errors=True) as temp:
+        ray.init(
+            num_cpus=2,
+            include_dashboard=False,
+            object_store_memory=100 * 2**20,
+            namespace=NAMESPACE,
+            log_to_driver=False,
+            logging_level="ERROR",
+            configure_logging=False,
+            _temp_dir=temp,
+            _node_ip_address="127.0.0.1",
+        )
+        try:
+            yield
+        finally:
+            ray.shutdown()
+
+
+async def fresh(client: HttpManager) -> Lease:
+    """Return a Lease on an Instance that was reset.
+
+    The first may be on one that went with its host, as a Run may find it as well.
+    """
+    while True:
+        lease = await client.acquire(FAKE, "run", ttl_s=300)
+        try:
+            await client.reset(lease, Start(task=TASK, mode="hybrid"), deadline_s=30)
+        except InfraFault:
+            await client.release(lease)
+        else:
+            return lease
+
+
+async def lost(client: HttpManager, lease: Lease) -> None:
+    """Wait until the holder is told that its Lease is lost."""
+    while True:
+        try:
+            await client.observe(lease, deadline_s=2)
+        except LeaseLost:
+            return
+        except InfraFault:
+            await asyncio.sleep(0.1)
+
+
+async def test_a_host_in_an_actor_is_stepped_directly_and_a_restart_costs_its_leases(
+    ray_here: None, tmp_path: Path
+) -> None:
+    blobs, url = FolderBlobs(tmp_path / "blobs"), folder_url(tmp_path / "blobs")
+    launcher = RayLauncher(SETTINGS, blobs=blobs)
+    supply = PooledSupply(
+        [PoolPlan(env=FAKE, target=1, per_host=2)],
+        {"fake": launcher},
+        tokens=HostTokens(b"0123456789abcdef"),
+        blobs=url,
+        # The restart must be seen by the boot, not by silence.
+        timing=Timing(look_s=0.1, beat_s=0.3),
+        direct=True,
+    )
+    service = ManagerService(supply, MemoryJournal())
+    app = ManagerApp(
+        service, token=TOKEN, blobs=blobs, blobs_url=url, metrics=Metrics(), clock=SystemClock()
+    ).asgi()
+    listener = listen()
+    async with asyncio.timeout(240), Serving(app, listener):
+        await service.start()
+        client = await connect(url_of(listener), token=TOKEN, own=FolderBlobs(tmp_path / "own"))
+        lease = await fresh(client)
+        host = lease.instance.partition("/")[0]
+        (seen,) = await launcher.seen()
+        assert (seen.host, seen.state, seen.address) == (host, "running", lease.host_url)
+        pid = launcher.pid_of(host)
+        assert pid is not None
+        assert pid != os.getpid()
+        boot = (await supply.host_of(lease.instance).report(deadline_s=10)).boot
+        for number, action in enumerate(TASK.golden):
+            await client.step(lease, f"e/{number}/0", action, deadline_s=30)
+        assert (await client.evaluate(lease, Claim(), deadline_s=30)).success
+
+        os.kill(pid, signal.SIGKILL)
+        await lost(client, lease)
+        again = await fresh(client)
+        assert again.instance.startswith(f"{host}/")
+        assert (await supply.host_of(again.instance).report(deadline_s=10)).boot != boot
+        assert launcher.pid_of(host) != pid
+        await client.release(again)
+        await client.close()
+
+        # Another launcher finds the actor; the end of the supply ends it and its process.
+        other = RayLauncher(SETTINGS, blobs=blobs)
+        while [one.state for one in await other.seen()] != ["running"]:
+            await asyncio.sleep(0.05)
+        last = launcher.pid_of(host)
+        assert last is not None
+        await other.close()
+        await service.close()
+        while facts_of(last) is not None:
+            await asyncio.sleep(0.05)
+
+
+async def test_without_a_cluster_the_failure_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    settings = RaySettings(address="no-address", namespace=NAMESPACE)
+    launcher = RayLauncher(settings, blobs=FolderBlobs(tmp_path))
+    with pytest.raises((InfraFault, ConfigError), match="Ray"):
+        await launcher.seen()
+    await launcher.close()
