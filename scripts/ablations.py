@@ -38,8 +38,9 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
     after_rl: float
     unseen_sft: float
     unseen_rl: float
-    by_family: dict[str, float]
-    """Test success after RL, by family of tasks."""
+    sft_by_family: dict[str, float]
+    """Test success after the warm-up, by family of tasks."""
+    rl_by_family: dict[str, float]
     updates: int
     attempts: int
     sampled: float
@@ -95,7 +96,8 @@ def read_arm(arm: str, seed: int, folder: Path) -> Arm:
         after_rl=ends[("after_rl", "test")].success,
         unseen_sft=ends[("after_sft", "unseen")].success,
         unseen_rl=ends[("after_rl", "unseen")].success,
-        by_family=ends[("after_rl", "test")].by_domain,
+        sft_by_family=ends[("after_sft", "test")].by_domain,
+        rl_by_family=ends[("after_rl", "test")].by_domain,
         updates=len(updates),
         attempts=sum(line.attempts for line in updates),
         sampled=sum(line.success for line in updates) / len(updates),
@@ -179,8 +181,10 @@ def _row(name: str, seed: str, runs: Sequence[Arm]) -> str:
 
     gain = 100 * (mean("after_rl") - mean("after_sft"))
     cells = [
-        name, seed, _percent(mean("before")), _percent(mean("after_sft")),
-        _percent(mean("after_rl")) + _families(runs), f"{gain:+.1f} points",
+        name, seed, _percent(mean("before")),
+        _percent(mean("after_sft")) + _families([one.sft_by_family for one in runs]),
+        _percent(mean("after_rl")) + _families([one.rl_by_family for one in runs]),
+        f"{gain:+.1f} points",
         _percent(mean("sampled")),
         f"{_percent(mean('unseen_sft'))}, {_percent(mean('unseen_rl'))}",
         f"{mean('attempts'):,.0f}", f"{mean('prompt_tokens') / 1e6:.2f} M",
@@ -190,14 +194,13 @@ def _row(name: str, seed: str, runs: Sequence[Arm]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _families(runs: Sequence[Arm]) -> str:
+def _families(shares: Sequence[dict[str, float]]) -> str:
     """Return the success by family, where an arm has more than one."""
-    names = sorted(runs[0].by_family)
-    if len(names) < 2:
+    if len(shares[0]) < 2:
         return ""
     told = (
-        f"{name} {_percent(statistics.fmean(one.by_family[name] for one in runs))}"
-        for name in names
+        f"{name} {_percent(statistics.fmean(one[name] for one in shares))}"
+        for name in sorted(shares[0])
     )
     return f" ({', '.join(told)})"
 

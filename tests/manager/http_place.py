@@ -18,6 +18,7 @@ from screenloop.envs.kinds import Environments
 from screenloop.manager.app import ManagerApp
 from screenloop.manager.client import HttpManager
 from screenloop.manager.clock import Clock, SystemClock
+from screenloop.manager.fault_log import FaultLog
 from screenloop.manager.hosts.instances import InstanceHost
 from screenloop.manager.journal.base import Journal
 from screenloop.manager.journal.memory import MemoryJournal
@@ -139,7 +140,7 @@ async def serving(
     lives_on = host is not None
     host = host or InstanceHost("inside", open_instance or environments.open, clock=clock)
     source = supply(host) if supply else OnDemandSupply(host, boot=host.boot)
-    service = ManagerService(source, journal, clock=clock, observer=metrics)
+    service = ManagerService(source, journal, clock=clock, observer=FaultLog(metrics))
     await service.start()
     app = ManagerApp(
         service, token=TOKEN, blobs=shared, blobs_url=folder_url(folder / "shared"),

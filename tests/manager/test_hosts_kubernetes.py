@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -404,3 +406,49 @@ async def test_what_was_seen_is_not_believed_for_ever_when_the_api_is_gone(site:
                 break
             except InfraFault:
                 await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_after_any_faults_what_is_seen_is_what_is_there(
+    stack: AsyncExitStack, tmp_path: Path, seed: int
+) -> None:
+    site = await site_of(stack, tmp_path, nodes={"node-1": 30, "node-2": 30})
+    launcher = site.launcher(page=3)
+    draw = random.Random(seed)
+    wanted: set[str] = set()
+    for number in range(60):
+        pods = sorted(site.pods)
+        match draw.randrange(10):
+            case 0 | 1 | 2 | 3:
+                with contextlib.suppress(InfraFault):
+                    await launcher.start(plan(f"h{number}"))
+                    wanted.add(f"h{number}")
+            case 4 if pods:
+                one = draw.choice(pods)
+                with contextlib.suppress(InfraFault):
+                    await launcher.stop(one)
+                wanted.discard(one)
+            case 5 if pods:
+                one = draw.choice(pods)
+                site.cluster.evict("agents", one, why="low on memory")
+                wanted.discard(one)
+            case 6:
+                site.api.drop_watches()
+            case 7:
+                site.cluster.objects.compact()
+            case 8:
+                site.api.refuse(draw.choice((429, 500, 503)), "Trouble", times=draw.randrange(4))
+            case _:
+                site.api.faults.lost_answers += 1
+        await asyncio.sleep(draw.random() * 0.01)
+    site.api.faults.refusals.clear()
+    site.api.faults.lost_answers = 0
+    for one in sorted(site.pods - wanted):
+        # What was asked for and failed may be there all the same: it is seen, and ended.
+        await launcher.stop(one)
+    seen = await until(
+        launcher,
+        lambda seen: {one for one in seen if seen[one].state == "running"} == site.pods == wanted,
+    )
+    assert {one for one in seen if seen[one].state == "gone"}.isdisjoint(wanted)
+    assert set(site.cluster.objects.secrets("agents")) == wanted

@@ -22,7 +22,7 @@ Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Unknown"]
 def pod(host: str = "a", phase: Phase = "Pending", *, ready: bool = False, **parts: Any) -> Pod:
     """Return a Pod as the API shows it."""
     meta = {"name": host, "uid": f"u-{host}", "labels": {HOST_LABEL: host}}
-    status = {"phase": phase, "conditions": []}
+    status: dict[str, Any] = {"phase": phase, "conditions": []}
     if phase == "Running":
         status |= {
             "podIP": "10.0.0.7",

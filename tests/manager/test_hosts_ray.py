@@ -6,15 +6,17 @@ import asyncio
 import os
 import signal
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from screenloop.errors import ConfigError, InfraFault, LeaseLost
 from screenloop.manager.app import ManagerApp
 from screenloop.manager.client import HttpManager, connect
 from screenloop.manager.clock import SystemClock
+from screenloop.manager.hosts.base import HostPlan
 from screenloop.manager.hosts.process import facts_of
 from screenloop.manager.hosts.ray import RayLauncher, RaySettings
 from screenloop.manager.journal.memory import MemoryJournal
@@ -38,20 +40,23 @@ SETTINGS = RaySettings(namespace=NAMESPACE, cpus=0.1, memory_mib=100, ask_s=0.1,
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-async def ray_here(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
-    for name, value in {
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_AUTH_MODE": "disabled",
-        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-        "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
-        "RAY_memory_monitor_refresh_ms": "0",
-    }.items():
-        monkeypatch.setenv(name, value)
-    import ray
+@pytest.fixture(scope="module")
+def ray_here() -> Iterator[None]:
+    with (
+        pytest.MonkeyPatch.context() as environment,
+        # The names of Ray's sockets are long, and a socket's path may not be.
+        tempfile.TemporaryDirectory(dir="/tmp", prefix="sl-", ignore_cleanup_errors=True) as temp,
+    ):
+        for name, value in {
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_AUTH_MODE": "disabled",
+            "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+            "RAY_memory_monitor_refresh_ms": "0",
+            "RAY_TMPDIR": temp,
+        }.items():
+            environment.setenv(name, value)
+        import ray
 
-    # The names of Ray's sockets are long, and a socket's path may not be.
-    with tempfile.TemporaryDirectory(dir="/tmp", prefix="sl-", ignore_cleanup_errors=True) as temp:
         ray.init(
             num_cpus=2,
             include_dashboard=False,
@@ -61,7 +66,6 @@ async def ray_here(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
             logging_level="ERROR",
             configure_logging=False,
             _temp_dir=temp,
-            _node_ip_address="127.0.0.1",
         )
         try:
             yield
@@ -93,6 +97,17 @@ async def lost(client: HttpManager, lease: Lease) -> None:
             return
         except InfraFault:
             await asyncio.sleep(0.1)
+
+
+async def test_an_address_that_is_none_is_a_mistake_in_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    settings = RaySettings(address="no-address", namespace=NAMESPACE)
+    launcher = RayLauncher(settings, blobs=FolderBlobs(tmp_path))
+    with pytest.raises(ConfigError, match="no-address"):
+        await launcher.seen()
+    await launcher.close()
 
 
 async def test_a_host_in_an_actor_is_stepped_directly_and_a_restart_costs_its_leases(
@@ -150,12 +165,21 @@ async def test_a_host_in_an_actor_is_stepped_directly_and_a_restart_costs_its_le
             await asyncio.sleep(0.05)
 
 
-async def test_without_a_cluster_the_failure_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_hosts_that_nobody_wants_or_that_cannot_run_are_gone_with_the_reason(
+    ray_here: None, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    settings = RaySettings(address="no-address", namespace=NAMESPACE)
-    launcher = RayLauncher(settings, blobs=FolderBlobs(tmp_path))
-    with pytest.raises((InfraFault, ConfigError), match="Ray"):
-        await launcher.seen()
+    launcher = RayLauncher(replace(SETTINGS, orphan_s=0.5), blobs=FolderBlobs(tmp_path))
+    plan = HostPlan(
+        host="left-alone", kind="fake", capacity=1, blobs=folder_url(tmp_path), token="t"
+    )
+    await launcher.start(plan)
+    await launcher.start(plan)
+    await launcher.start(replace(plan, host="has-no-store", blobs="nowhere:"))
+    async with asyncio.timeout(120):
+        while {one.state for one in await launcher.seen()} != {"gone"}:
+            await asyncio.sleep(0.05)
+    reasons = {one.host: one.reason for one in await launcher.seen()}
+    assert set(reasons) == {"left-alone", "has-no-store"}
+    assert "names no blob store" in reasons["has-no-store"]
+    await launcher.stop("left-alone")
     await launcher.close()

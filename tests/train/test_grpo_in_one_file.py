@@ -20,7 +20,7 @@ def test_two_updates_run_and_the_same_seed_gives_the_same_curve() -> None:
 
 
 @given(st.integers(0, 10**7))
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_exactly_one_touch_of_each_task_is_right(seed: int) -> None:
     scene = recipe.scene_of(seed)
     device, elements = recipe.open_phone(scene)

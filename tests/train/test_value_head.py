@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from learner_parts import bench, recipe_with, same
 from msgspec.structs import replace
@@ -41,6 +41,7 @@ def test_a_fresh_head_says_zero():
     assert ValueHead(8)(torch.randn(3, 8)).tolist() == [0.0] * 3
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 30), st.integers(1, 5), st.data())
 def test_windows_are_joined_for_credit_and_taken_apart_again(steps, window, data):
     overlap = data.draw(st.integers(0, window - 1))
@@ -140,8 +141,7 @@ async def test_a_restored_head_goes_on_to_the_very_same_numbers(tmp_path):
 
 
 async def test_each_pass_and_minibatch_learns_towards_the_same_values(tmp_path):
-    settings = micro_settings()
-    optimiser = replace(settings.optimiser, passes=2, minibatches=2)
+    optimiser = replace(micro_settings().optimiser, passes=2, minibatches=2)
     async with bench(ppo(optimiser=optimiser), tmp_path) as parts:
         figures = lesson(parts, await parts.attempts(1))
         assert figures.value_loss is not None

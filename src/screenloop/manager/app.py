@@ -80,7 +80,7 @@ class ManagerApp:
     def asgi(self) -> Starlette:
         """Return the app to serve."""
         operations = OperationRoutes(self._service.operations, self._blobs, self._admit)
-        return Starlette(
+        app = Starlette(
             routes=[
                 *operations.routes(),
                 Route("/v1/leases", self._acquire, methods=["POST"]),
@@ -95,6 +95,9 @@ class ManagerApp:
             ],
             exception_handlers={HTTPException: on_http_exception},
         )
+        # Another address is another route, not a way round.
+        app.router.redirect_slashes = False
+        return app
 
     def _admit(self, request: Request) -> None:
         check_token(request, self._token)

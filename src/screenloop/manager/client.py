@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -90,6 +91,8 @@ class HttpManager:
         self._clock = clock or SystemClock()
         self._connection = Connection(url, token=token, clock=self._clock)
         self._specs: dict[EnvRef, EnvSpec] = {}
+        self._turns: Counter[str] = Counter()
+        """By lease id, operations asked for so far."""
         self._goodbyes: set[asyncio.Task[None]] = set()
 
     async def spec(self, env: EnvRef) -> EnvSpec:
@@ -134,7 +137,7 @@ class HttpManager:
     async def reset(self, lease: Lease, start: Start, *, deadline_s: float) -> Observation:
         """Bring the Instance to a Task's initial state."""
         end_s = self._clock.now_s() + deadline_s
-        body = reset_body(_shown(lease), start, deadline_s, self.blobs.shared)
+        body = reset_body(self._next(lease), start, deadline_s, self.blobs.shared)
         reply = await self._operate(lease, "reset", body, ObservationReply, deadline_s)
         seen = unstow(reply.observation, reply.blob, Observation, self.blobs)
         return await self._complete(lease, seen, end_s)
@@ -143,7 +146,7 @@ class HttpManager:
         self, lease: Lease, want: Sequence[Want] = ("frame",), *, deadline_s: float
     ) -> Observation:
         """See what is there now."""
-        body = observe_body(_shown(lease), want, deadline_s)
+        body = observe_body(self._next(lease), want, deadline_s)
         reply = await self._operate(lease, "observe", body, ObservationReply, deadline_s)
         return self._kept(unstow(reply.observation, reply.blob, Observation, self.blobs))
 
@@ -152,7 +155,7 @@ class HttpManager:
     ) -> StepResult:
         """Carry out one Action once, however often the request has to be sent."""
         end_s = self._clock.now_s() + deadline_s
-        body = step_body(_shown(lease), action_id, action, deadline_s, self.blobs.shared)
+        body = step_body(self._next(lease), action_id, action, deadline_s, self.blobs.shared)
         reply = await self._operate(lease, "step", body, StepReply, deadline_s)
         result = unstow(reply.result, reply.blob, StepResult, self.blobs)
         seen = await self._complete(lease, result.observation, end_s)
@@ -160,12 +163,13 @@ class HttpManager:
 
     async def evaluate(self, lease: Lease, claim: Claim, *, deadline_s: float) -> Verdict:
         """Judge the Task of the last reset; the Episode may go on."""
-        body = evaluate_body(_shown(lease), claim, deadline_s, self.blobs.shared)
+        body = evaluate_body(self._next(lease), claim, deadline_s, self.blobs.shared)
         reply = await self._operate(lease, "evaluate", body, VerdictReply, deadline_s)
         return unstow(reply.verdict, reply.blob, Verdict, self.blobs)
 
     async def release(self, lease: Lease) -> None:
         """Give the Instance back; a Lease that is already gone is left alone."""
+        self._turns.pop(lease.id, None)
         body = ReleaseBody(lease=_shown(lease))
         await self._connection.ask("POST", "/v1/leases/release", body, Done, RELEASE_S)
 
@@ -176,6 +180,11 @@ class HttpManager:
         await self._connection.close()
 
     # ---- parts -------------------------------------------------------------------------------
+
+    def _next(self, lease: Lease) -> LeaseShown:
+        """Return what the next operation shows of its Lease."""
+        self._turns[lease.id] += 1
+        return _shown(lease, self._turns[lease.id])
 
     async def _operate(
         self, lease: Lease, name: str, body: Any, kind: type[R], deadline_s: float
@@ -244,5 +253,5 @@ async def ask_manager(url: str, path: str, kind: type[R], *, token: str) -> R:
         await connection.close()
 
 
-def _shown(lease: Lease) -> LeaseShown:
-    return LeaseShown(id=lease.id, fence=lease.fence, instance=lease.instance)
+def _shown(lease: Lease, turn: int = 0) -> LeaseShown:
+    return LeaseShown(id=lease.id, fence=lease.fence, instance=lease.instance, turn=turn)

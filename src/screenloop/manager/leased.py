@@ -133,7 +133,8 @@ class LeasedOperations:
         finally:
             self._table.finish(held)
             seconds = self._clock.now_s() - began_s
-            self._observer.operated(held.record.env.kind, name, seconds, failure)
+            action_id = intent.action_id if intent is not None else ""
+            self._observer.operated(held.record, name, seconds, failure, action_id)
 
     async def _ask(
         self,
@@ -161,7 +162,7 @@ class LeasedOperations:
         except BaseException as error:
             reason = f"{grip.instance} failed or was closed: {name}: {words_of(error)}"
             if self._table.end(held, reason) is not None:
-                self._observer.lost(held.record.env.kind, reason)
+                self._observer.lost(held.record, reason)
                 await self._grants.discard(held, reason)
             raise
 

@@ -8,7 +8,8 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from screenloop.errors import Blame, ScreenloopError
+from screenloop.errors import Blame, Busy, ScreenloopError, TaskError
+from screenloop.manager.journal.base import LeaseRecord
 from screenloop.manager.supply.pool import PoolStatus
 
 _FAST_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120)
@@ -24,7 +25,7 @@ class Metrics:
         """Failed operations by blame."""
         self.evaluated = 0
         self.unscored = 0
-        """Leases lost, and verdicts that could not be given."""
+        """Leases lost, and verdicts that a broken task or verifier prevented."""
         self._lease_wait = self._histogram(
             "lease_wait_seconds", "From the request to the lease", ("kind",), _SLOW_S
         )
@@ -39,19 +40,34 @@ class Metrics:
             "screenloop_faults", "Operations that failed", ("kind", "stage", "blame"),
             registry=self.registry,
         )  # fmt: skip
+        self._busy = Counter(
+            "screenloop_lease_requests_busy", "Requests for a lease told to come again", ("kind",),
+            registry=self.registry,
+        )  # fmt: skip
         self._lost = Counter(
             "screenloop_leases_lost", "Leases that ended before they were given back", ("kind",),
             registry=self.registry,
         )  # fmt: skip
 
     def leased(self, kind: str, waited_s: float, error: BaseException | None) -> None:
-        """Count a request for a Lease."""
-        self._lease_wait.labels(kind).observe(waited_s)
-        if error is not None:
+        """Count a request for a Lease; one that is told to come again is no fault."""
+        if error is None:
+            self._lease_wait.labels(kind).observe(waited_s)
+        elif isinstance(error, Busy):
+            self._busy.labels(kind).inc()
+        else:
             self._fault(kind, "acquire", error)
 
-    def operated(self, kind: str, name: str, seconds: float, error: BaseException | None) -> None:
+    def operated(
+        self,
+        lease: LeaseRecord,
+        name: str,
+        seconds: float,
+        error: BaseException | None,
+        action_id: str,
+    ) -> None:
         """Count an operation."""
+        kind = lease.env.kind
         self._operations[name].labels(kind).observe(seconds)
         if error is not None:
             self._fault(kind, name, error)
@@ -62,9 +78,9 @@ class Metrics:
         """Count a start."""
         self._start.labels(kind).observe(seconds)
 
-    def lost(self, kind: str, reason: str) -> None:
+    def lost(self, lease: LeaseRecord, reason: str) -> None:
         """Count a Lease that ended too early."""
-        self._lost.labels(kind).inc()
+        self._lost.labels(lease.env.kind).inc()
         self.unscored += 1
 
     def watch(self, pools: Callable[[], Iterable[PoolStatus]], leases: Callable[[], int]) -> None:
@@ -79,7 +95,8 @@ class Metrics:
         blame = error.blame if isinstance(error, ScreenloopError) else Blame.INFRASTRUCTURE
         self._faults.labels(kind, stage, blame.value).inc()
         self.faults[blame.value] = self.faults.get(blame.value, 0) + 1
-        if stage == "evaluate":
+        # Any other failure costs the Lease, and is counted with it.
+        if stage == "evaluate" and isinstance(error, TaskError):
             self.unscored += 1
 
     def _histogram(

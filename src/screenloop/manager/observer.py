@@ -4,23 +4,35 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from screenloop.manager.journal.base import LeaseRecord
+
 
 class Observer(Protocol):
     """Told after the fact; must not fail and must not wait."""
 
     def leased(self, kind: str, waited_s: float, error: BaseException | None) -> None:
-        """Learn of a Lease that was granted, or refused, after so long."""
+        """Learn of a request that was granted, or refused, so long after it was first made."""
         ...
 
-    def operated(self, kind: str, name: str, seconds: float, error: BaseException | None) -> None:
-        """Learn of an operation (`reset`, `observe`, `step`, `evaluate`) that is over."""
+    def operated(
+        self,
+        lease: LeaseRecord,
+        name: str,
+        seconds: float,
+        error: BaseException | None,
+        action_id: str,
+    ) -> None:
+        """Learn of an operation (`reset`, `observe`, `step`, `evaluate`) that is over.
+
+        The action id is a step's, and empty for the others.
+        """
         ...
 
     def started(self, kind: str, seconds: float) -> None:
         """Learn of an Instance that became ready after so long."""
         ...
 
-    def lost(self, kind: str, reason: str) -> None:
+    def lost(self, lease: LeaseRecord, reason: str) -> None:
         """Learn of a Lease that ended before its holder gave it back."""
         ...
 
@@ -31,11 +43,18 @@ class Nobody:
     def leased(self, kind: str, waited_s: float, error: BaseException | None) -> None:
         """Nothing."""
 
-    def operated(self, kind: str, name: str, seconds: float, error: BaseException | None) -> None:
+    def operated(
+        self,
+        lease: LeaseRecord,
+        name: str,
+        seconds: float,
+        error: BaseException | None,
+        action_id: str,
+    ) -> None:
         """Nothing."""
 
     def started(self, kind: str, seconds: float) -> None:
         """Nothing."""
 
-    def lost(self, kind: str, reason: str) -> None:
+    def lost(self, lease: LeaseRecord, reason: str) -> None:
         """Nothing."""

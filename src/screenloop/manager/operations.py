@@ -127,9 +127,9 @@ def post_route(
 
 def shown(grip: Grip) -> LeaseShown:
     """Return a Grip as it travels."""
-    return LeaseShown(id=grip.lease_id, fence=grip.fence, instance=grip.instance)
+    return LeaseShown(id=grip.lease_id, fence=grip.fence, instance=grip.instance, turn=grip.turn)
 
 
 def grip_of(lease: LeaseShown) -> Grip:
     """Return what travelled as a Grip."""
-    return Grip(instance=lease.instance, lease_id=lease.id, fence=lease.fence)
+    return Grip(instance=lease.instance, lease_id=lease.id, fence=lease.fence, turn=lease.turn)

@@ -11,14 +11,15 @@ from pathlib import Path
 from screenloop.errors import ConfigError
 from screenloop.manager.app import ManagerApp
 from screenloop.manager.clock import Clock, SystemClock
+from screenloop.manager.fault_log import FaultLog
 from screenloop.manager.hosts.base import Launcher
-from screenloop.manager.hosts.local import LocalLauncher
+from screenloop.manager.hosts.local import HOST_MODULE, LocalLauncher
 from screenloop.manager.journal.sqlite import SqliteJournal
 from screenloop.manager.metrics import Metrics
 from screenloop.manager.recovery import Recovery
 from screenloop.manager.service import ManagerService
 from screenloop.manager.serving import Serving, listen, url_of
-from screenloop.manager.supply.desired import PoolPlan
+from screenloop.manager.supply.desired import PoolPlan, Timing
 from screenloop.manager.supply.pooled import PooledSupply
 from screenloop.manager.supply.tokens import HostTokens, kept_secret
 from screenloop.store.blob_urls import folder_url, open_blobs
@@ -62,8 +63,20 @@ async def run_manager(
     *,
     up: Callable[[Serves], None] = lambda serves: None,
     clock: Clock | None = None,
+    timing: Timing | None = None,
+    host_module: str = HOST_MODULE,
+    fencing: bool = True,
 ) -> None:
     """Serve until `ended` is set; then drain and end.
+
+    Args:
+        options: what to serve and where.
+        ended: set to end it.
+        up: called once it answers.
+        clock: of all time-outs.
+        timing: how often to look at hosts and how long to wait for them.
+        host_module: what host processes run.
+        fencing: False admits late holders: only for showing that tests would see it.
 
     Raises:
         ConfigError: an option is wrong; nothing was started.
@@ -78,15 +91,18 @@ async def run_manager(
     listener = listen(options.address, options.port)
     secret = kept_secret(state / "secret")
     metrics = Metrics()
-    local = LocalLauncher(state / "hosts", blobs=blobs, orphan_s=options.orphan_s, clock=clock)
+    local = LocalLauncher(
+        state / "hosts", blobs=blobs, orphan_s=options.orphan_s, clock=clock, module=host_module
+    )
     launchers: dict[str, Launcher] = {plan.env.kind: local for plan in options.pools}
     supply = PooledSupply(
         options.pools, launchers, tokens=HostTokens(secret), blobs=blobs_url, clock=clock,
-        started=metrics.started,
+        timing=timing, started=metrics.started,
     )  # fmt: skip
     service = ManagerService(
-        supply, SqliteJournal(state / "journal.db"), clock=clock, observer=metrics
-    )
+        supply, SqliteJournal(state / "journal.db"), clock=clock, fencing=fencing,
+        observer=FaultLog(metrics),
+    )  # fmt: skip
     recovery = await service.start()
     app = ManagerApp(
         service, token=options.token, blobs=blobs, blobs_url=blobs_url, metrics=metrics,

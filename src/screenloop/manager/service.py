@@ -20,6 +20,7 @@ from screenloop.errors import (
 )
 from screenloop.manager.clock import Clock, SystemClock
 from screenloop.manager.failures import words_of
+from screenloop.manager.first_asked import FirstAsked
 from screenloop.manager.grants import Grants
 from screenloop.manager.hosts.base import Grip
 from screenloop.manager.journal.base import Intent, Journal
@@ -106,6 +107,7 @@ class ManagerService:
             self._table, journal, supply, self._grants, clock=self._clock, observer=self._observer
         )
         self._acquiring: dict[str, _Acquiring] = {}
+        self._first_asked = FirstAsked()
         self._asking_again: set[asyncio.Task[None]] = set()
         self._draining = False
         self._closed = False
@@ -144,7 +146,7 @@ class ManagerService:
         """End Leases whose time is over; their Instances go back."""
         over = self._table.expire(self._clock.now_s())
         for held in over:
-            self._observer.lost(held.record.env.kind, "it expired")
+            self._observer.lost(held.record, "it expired")
         if over:
             await asyncio.gather(*(self._grants.park(held) for held in over))
         await self._grants.pay()
@@ -208,11 +210,7 @@ class ManagerService:
         for instance in instances:
             held = self._table.revoke(instance, reason)
             if held is not None:
-                _log.warning(
-                    "a lease is revoked: %s", reason,
-                    extra={"lease": held.record.lease_id, "instance": instance},
-                )  # fmt: skip
-                self._observer.lost(held.record.env.kind, reason)
+                self._observer.lost(held.record, reason)
             self._table.forget(instance)
         await self._grants.strike(instances)
 
@@ -266,9 +264,10 @@ class ManagerService:
             )
             acquiring = self._acquiring[request_id] = _Acquiring(asyncio.create_task(work))
         acquiring.waiters += 1
-        began_s = self._clock.now_s()
+        began_s = self._first_asked.since_s(request_id, self._clock.now_s())
         try:
             lease = await asyncio.shield(acquiring.task)
+            self._first_asked.forget(request_id)
             self._observer.leased(env.kind, self._clock.now_s() - began_s, None)
             return lease
         except ScreenloopError as error:
@@ -288,6 +287,7 @@ class ManagerService:
 
     async def withdraw(self, request_id: str) -> None:
         """Give up a request for a Lease; its Lease, if it was granted already, is released."""
+        self._first_asked.forget(request_id)
         acquiring = self._acquiring.get(request_id)
         if acquiring is not None:
             acquiring.task.cancel()

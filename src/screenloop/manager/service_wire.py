@@ -82,4 +82,4 @@ class Status(Struct, frozen=True, kw_only=True, omit_defaults=False):
     """Verdicts given since the start, unscored ones left out."""
     unscored: int
     """Attempts that ended without a Verdict through a fault, as far as a manager can tell: Leases
-    that were lost, and verdicts that could not be given."""
+    that were lost, and verdicts that a broken task or verifier prevented."""

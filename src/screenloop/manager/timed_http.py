@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import h11
+import msgspec
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from screenloop.errors import ConfigError
+from screenloop.manager.wire_errors import error_body
 
 HALF_REQUEST_S = 8.0
 """How long a request may take to come in whole."""
@@ -29,6 +33,29 @@ class TimedHttp(H11Protocol):
         super().data_received(data)
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self.disarm()
+
+    def on_response_complete(self) -> None:
+        """Go on with what came behind the request; half a request there has its time as well."""
+        super().on_response_complete()
+        begun, _ = self.conn.trailing_data
+        if begun and self._timer is None and self.conn.their_state in (h11.IDLE, h11.SEND_BODY):
+            self.arm()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse bytes that are no request, in the form of every other refusal."""
+        body = msgspec.json.encode(error_body(ConfigError(msg)))
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"connection", b"close"),
+        ]
+        for event in (
+            h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
+            h11.Data(data=body),
+            h11.EndOfMessage(),
+        ):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer."""

@@ -48,6 +48,8 @@ class LeaseShown(Struct, frozen=True, kw_only=True):
     id: Name
     fence: Annotated[int, Meta(ge=0)]
     instance: Name
+    turn: Annotated[int, Meta(ge=0)] = 0
+    """Number of the operation under the Lease, the same when it is sent again; 0 is not counted."""
 
 
 class ResetBody(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from screenloop.agent.base import Agent
 from screenloop.config import RunConfig
-from screenloop.errors import ConfigError
+from screenloop.errors import Blame, ConfigError
 from screenloop.rollout.episode import run_episode
 from screenloop.rollout.setting import Attempt, Setting, episode_seed
 from screenloop.store.episodes import EpisodeWriter
@@ -185,8 +185,11 @@ class _Batch:
                 )
             finally:
                 writer.close()
-            if not ending.may_retry:
+            if not ending.may_retry or number == first + attempts - 1:
                 break
+            unscored = ending.verdict.unscored
+            if unscored is not None and unscored.blame is Blame.INFRASTRUCTURE:
+                await asyncio.sleep(self.setting.retry_pause_s * 3 ** (number - first))
         row = self.folder.latest_row(planned.index, home)
         assert row is not None
         return row

@@ -45,6 +45,9 @@ class Setting:
     """Seconds that only grow; budgets and durations are measured with it."""
     wall: Callable[[], float] = time.time
     """Seconds since 1970; written into files for people."""
+    retry_pause_s: float = 1.0
+    """Before an attempt that follows a failure of the infrastructure, which seldom is over at once;
+    three times as long before each further one."""
     want: tuple[Want, ...] = ("frame",)
     """What an Observation must carry for the agent to act on; Instances must be opened to give it.
     """

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from screenloop.registry import unknown
-from screenloop.train.masking import masked
 
 KlKind = Literal["k1", "k2", "k3", "k1+", "k3+"]
 """Which estimator; `+` takes its value and the gradient of k2."""
@@ -43,10 +42,3 @@ def kl_estimate(log_probs_bt: Tensor, ref_log_probs_bt: Tensor, kind: KlKind = "
     if kind.endswith("+"):
         return k2 - k2.detach() + value.detach()
     return value
-
-
-def kl_in_reward(
-    token_rewards_bt: Tensor, kl_bt: Tensor, mask_bt: Tensor, coefficient: float
-) -> Tensor:
-    """Return r_t - coefficient * kl_t on sampled tokens; no gradient flows through a reward."""
-    return token_rewards_bt - coefficient * masked(kl_bt.detach(), mask_bt)

@@ -122,7 +122,7 @@ def counts_progress(settings: RewardSettings) -> bool:
     for name in settings.step_weights:
         if name not in SOURCES:
             raise unknown("source of step rewards", name, SOURCES)
-    return settings.step_weights.get(PROGRESS, 0.0) > 0.0
+    return PROGRESS in settings.step_weights
 
 
 def attempt_reward(

@@ -132,7 +132,9 @@ async def train(
     # One thread: with more, sums are taken in another order each time.
     torch.set_num_threads(1)
     policy = recipe.policy(tasks, seed)
-    learner = Learner(policy, recipe.settings.learning, recipe.settings.optimiser)
+    learner = Learner(
+        policy, recipe.settings.learning, recipe.settings.optimiser, lora=recipe.settings.lora
+    )
     blobs = FolderBlobs(folder / "blobs")
     opener = recipe.open_environments(blobs)
     manager = DirectManager(opener.open)

@@ -31,6 +31,9 @@ class Grip(Struct, frozen=True, kw_only=True):
     instance: str
     lease_id: str
     fence: int
+    turn: int = 0
+    """Number of the operation under its Lease, counted by a holder over a network; a repeated
+    request keeps its number. 0 where nobody counts."""
 
 
 class InstanceReport(Struct, frozen=True, kw_only=True):
@@ -85,7 +88,11 @@ class Host(Protocol):
         ...
 
     async def reset(self, grip: Grip, start: Start, *, deadline_s: float) -> Observation:
-        """Bring the Instance to a Task's initial state; what action ids came to is forgotten."""
+        """Bring the Instance to a Task's initial state; what action ids came to is forgotten.
+
+        Refused where an operation with a later turn came first: a request that was on its way for
+        long must not undo what was done since.
+        """
         ...
 
     async def observe(

@@ -56,7 +56,7 @@ class _Instance:
 
     __slots__ = (
         "busy", "env", "episodes", "fence", "lease_id", "name", "reason", "ref", "results",
-        "running", "task", "used_s",
+        "running", "task", "turn", "used_s",
     )  # fmt: skip
 
     def __init__(self, name: str, ref: EnvRef) -> None:
@@ -67,6 +67,8 @@ class _Instance:
         self.busy = asyncio.Lock()
         self.fence = 0
         self.lease_id = ""
+        self.turn = 0
+        """Latest of the operations under the fence in force."""
         self.running = 0
         """Fence of the operation under way, or of the last."""
         self.task: Task | None = None
@@ -229,7 +231,7 @@ class InstanceHost:
                 f"{grip.lease_id or '(none)'} cannot be put in force"
             )
         if grip.fence > one.fence:
-            one.fence, one.lease_id = grip.fence, grip.lease_id
+            one.fence, one.lease_id, one.turn = grip.fence, grip.lease_id, 0
             one.task, one.results = None, _FORGOTTEN
         elif one.running == grip.fence:
             return
@@ -242,8 +244,17 @@ class InstanceHost:
             ) from error
 
     async def reset(self, grip: Grip, start: Start, *, deadline_s: float) -> Observation:
-        """Bring the Instance to a Task's initial state; results of earlier steps are dropped."""
+        """Bring the Instance to a Task's initial state; results of earlier steps are dropped.
+
+        Raises:
+            ConfigError: an operation with a later turn came first.
+        """
         async with self._operation(grip, "reset", deadline_s) as (one, env):
+            if 0 < grip.turn < one.turn:
+                raise ConfigError(
+                    f"a reset of {one.name} comes too late: it is operation {grip.turn} of lease "
+                    f"{grip.lease_id}, and operation {one.turn} came before it"
+                )
             one.task = None
             if one.results:
                 # The ids stay: a step that comes late must not be carried out a second time.
@@ -339,6 +350,7 @@ class InstanceHost:
                 # While it waited for its turn, a newer fence may have come or the Instance gone.
                 one, env = self._admit(grip)
                 one.used_s, one.running = self._clock.now_s(), grip.fence
+                one.turn = max(one.turn, grip.turn)
                 try:
                     yield one, env
                 except REFUSALS:

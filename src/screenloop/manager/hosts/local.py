@@ -27,6 +27,8 @@ from screenloop.manager.hosts.remote import RemoteHost
 from screenloop.store.blobs import BlobStore
 from screenloop.types import Struct
 
+HOST_MODULE = "screenloop.manager.hosts.server"
+"""What a host process runs; takes `HostOrders` on its stdin."""
 GRACE_S = 10.0
 """What a host gets to close its Instances before it is killed."""
 _ENDED_KEPT = 256
@@ -55,6 +57,7 @@ class LocalLauncher:
         grace_s: float = GRACE_S,
         clock: Clock | None = None,
         python: str = sys.executable,
+        module: str = HOST_MODULE,
     ) -> None:
         """Prepare; starts nothing.
 
@@ -65,6 +68,7 @@ class LocalLauncher:
             grace_s: how long a host may take to end by itself.
             clock: for the grace.
             python: the interpreter that hosts run in.
+            module: what they run.
         """
         self._folder = folder
         self._blobs = blobs
@@ -72,6 +76,7 @@ class LocalLauncher:
         self._grace_s = grace_s
         self._clock = clock or SystemClock()
         self._python = python
+        self._module = module
         self._children: dict[str, _Child] = {}
         self._cards: dict[str, HostCard] = {}
         self._ended: OrderedDict[str, str] = OrderedDict()
@@ -161,7 +166,7 @@ class LocalLauncher:
             log = str(self._path(host, "log"))
             pid = os.posix_spawn(
                 self._python,
-                [self._python, "-m", "screenloop.manager.hosts.server"],
+                [self._python, "-m", self._module],
                 os.environ,
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, ours, 0),

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from screenloop.manager.hosts.base import HostSeen
-from screenloop.manager.hosts.pods import Pod, look_at, why_deleted
+from screenloop.manager.hosts.pods import Pod, PodLook, look_at, why_deleted
 from screenloop.types import Struct
 
 ENDED_KEPT = 256
@@ -31,6 +31,8 @@ class Removal(Struct, frozen=True, kw_only=True):
 @dataclass(kw_only=True)
 class _Known:
     pod: Pod
+    look: PodLook
+    """What it comes to."""
     since_s: float
     """When it was first heard of."""
     answered_s: float | None = None
@@ -60,17 +62,18 @@ class PodBook:
     def created(self, pod: Pod, now_s: float) -> None:
         """Note a Pod that we were told was created; the watch may be late, or ahead."""
         if pod.host not in self._known and pod.host not in self._ended:
-            self._known[pod.host] = _Known(pod=pod, since_s=now_s, answered_s=now_s)
+            look = look_at(pod, port=self._port)
+            self._known[pod.host] = _Known(pod=pod, look=look, since_s=now_s, answered_s=now_s)
 
     def put(self, pod: Pod, now_s: float) -> None:
         """Note how a Pod is now."""
+        look = look_at(pod, port=self._port)
         known = self._known.get(pod.host)
         if known is None:
-            known = self._known[pod.host] = _Known(pod=pod, since_s=now_s)
-        known.pod, known.answered_s = pod, None
+            known = self._known[pod.host] = _Known(pod=pod, look=look, since_s=now_s)
+        known.pod, known.look, known.answered_s = pod, look, None
         if pod.metadata.deletion_timestamp is not None and known.ending_s is None:
             known.ending_s = now_s
-        look = look_at(pod, port=self._port)
         if look.state == "running":
             self._ready.add(pod.host)
         elif look.state == "gone":
@@ -105,7 +108,7 @@ class PodBook:
         for host, known in self._known.items():
             if host in self._ended:
                 continue
-            look = look_at(known.pod, port=self._port)
+            look = known.look
             if look.state != "gone":
                 there.append(
                     HostSeen(host=host, state=look.state, address=look.address, reason=look.reason)
@@ -140,8 +143,7 @@ class PodBook:
                 node = known.pod.spec.node_name or "none"
                 self._end(host, f"its pod does not end; its node ({node}) is lost")
             elif host not in self._ready and now_s - known.since_s >= self._pending_s:
-                why = look_at(known.pod, port=self._port).reason
-                self._end(host, f"not ready after {self._pending_s:g} s: {why}")
+                self._end(host, f"not ready after {self._pending_s:g} s: {known.look.reason}")
 
     def _overdue(self, known: _Known, now_s: float) -> bool:
         if known.ending_s is None:

@@ -74,25 +74,30 @@ class HostActor:
         """
         import ray
 
-        self._folder = Path(tempfile.mkdtemp(prefix="screenloop-host-"))
-        self._path = self._folder / _CARD
         told = msgspec.json.decode(orders, type=HostOrders)
-        self._orders = msgspec.structs.replace(
-            told, listen=ray.util.get_node_ip_address(), ready_file=str(self._path)
-        )
         self._ended = asyncio.Event()
         self._answered = False
+        folder = Path(tempfile.mkdtemp(prefix="screenloop-host-"))
+        path = folder / _CARD
+        self._orders = msgspec.structs.replace(
+            told, listen=ray.util.get_node_ip_address(), ready_file=str(path)
+        )
         self._serving = asyncio.create_task(self._serve())
-        while not _is_there(self._path):
-            if self._serving.done():
-                # Says why it did not come up.
-                await self._serving
-            await asyncio.sleep(_LOOK_S)
+        try:
+            while not _is_there(path):
+                if self._serving.done():
+                    # Says why it did not come up.
+                    await self._serving
+                await asyncio.sleep(_LOOK_S)
+            self._card = _read(path)
+        finally:
+            # An actor may be killed at any time: nothing of it is left on the disk.
+            shutil.rmtree(folder, ignore_errors=True)
         self._answered = True
 
     async def card(self) -> bytes:
         """Return the `HostCard` of this process."""
-        return _read(self._path)
+        return self._card
 
     async def end(self) -> None:
         """Close all Instances and stop serving; the process is the launcher's to end."""
@@ -105,7 +110,6 @@ class HostActor:
         try:
             await run_host(self._orders, self._ended, clock=SystemClock())
         finally:
-            shutil.rmtree(self._folder, ignore_errors=True)
             if self._answered and not self._ended.is_set():
                 # No manager came back: without this Ray would keep the actor for ever.
                 ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
@@ -150,7 +154,7 @@ class RayLauncher:
         """Have a host's actor created; starting the same id twice starts one.
 
         Raises:
-            ConfigError: Ray is not installed.
+            ConfigError: Ray is not installed, or does not take the settings.
             InfraFault: the cluster refuses or cannot be reached.
         """
         if plan.host in self._actors or plan.host in self._ended:
@@ -273,12 +277,15 @@ class RayLauncher:
         """Make a short call on Ray, which has no other form than one that blocks.
 
         Raises:
+            ConfigError: Ray does not take what the settings say.
             InfraFault: it failed.
         """
         from ray.exceptions import RayError
 
         try:
             return await asyncio.to_thread(function, *parts, **options)
+        except ValueError as error:
+            raise ConfigError(f"cannot {what}: {error}; correct the settings of Ray") from error
         except (RayError, ConnectionError, RuntimeError, TimeoutError) as error:
             raise InfraFault(f"cannot {what}: {type(error).__name__}: {error}") from error
 

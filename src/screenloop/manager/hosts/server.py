@@ -52,8 +52,16 @@ class OrphanTimer:
             await self._clock.sleep(_LOOK_S)
 
 
-async def run_host(orders: HostOrders, ended: asyncio.Event, *, clock: Clock) -> None:
+async def run_host(
+    orders: HostOrders, ended: asyncio.Event, *, clock: Clock, fencing: bool = True
+) -> None:
     """Serve Instances until `ended` is set or the host is orphaned.
+
+    Args:
+        orders: what to run and where.
+        ended: set to end it.
+        clock: of the orphan timer and of idle times.
+        fencing: False lets every fence in: only for showing that tests would see it.
 
     Raises:
         ConfigError: the store's URL or the address to listen on is no good.
@@ -62,7 +70,10 @@ async def run_host(orders: HostOrders, ended: asyncio.Event, *, clock: Clock) ->
     plan = orders.plan
     blobs = open_blobs(plan.blobs)
     environments = Environments(blobs)
-    host = InstanceHost(plan.host, environments.open, probe=ready_start, clock=clock, rss_mb=rss_mb)
+    host = InstanceHost(
+        plan.host, environments.open, probe=ready_start, clock=clock, rss_mb=rss_mb,
+        fencing=fencing,
+    )  # fmt: skip
     timer = OrphanTimer(orders.orphan_s, clock)
     app = HostApp(host, token=plan.token, blobs=blobs, heard=timer.heard).asgi()
     listener = listen(orders.listen, orders.port)
@@ -111,15 +122,15 @@ async def _first(*waits: object) -> None:
             task.cancel()
 
 
-async def _main(orders: HostOrders) -> None:
+async def _main(orders: HostOrders, *, fencing: bool) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
-    await run_host(orders, ended, clock=SystemClock())
+    await run_host(orders, ended, clock=SystemClock(), fencing=fencing)
 
 
-def main() -> None:
+def main(*, fencing: bool = True) -> None:
     """Run a host as its orders say."""
     parser = argparse.ArgumentParser(prog="python -m screenloop.manager.hosts.server")
     parser.add_argument(
@@ -130,7 +141,7 @@ def main() -> None:
     try:
         data = path.read_bytes() if path is not None else sys.stdin.buffer.read()
         orders = msgspec.json.decode(data, type=HostOrders)
-        asyncio.run(_main(orders))
+        asyncio.run(_main(orders, fencing=fencing))
     except (OSError, msgspec.DecodeError) as error:
         sys.exit(f"no orders that can be read: {error}")
     except (ConfigError, InfraFault) as error:

@@ -78,8 +78,11 @@ class PoolKeeper:
             case ShutInstance(instance=name, why=why):
                 self._retire(self.pool.units[name], why)
             case Quarantine(instance=name, reason=reason):
-                _log.warning("instance %s is quarantined: %s", name, reason)
                 unit = self.pool.units[name]
+                _log.warning(
+                    "instance %s is quarantined: %s", name, reason,
+                    extra={"instance": name, "host": unit.now.host},
+                )  # fmt: skip
                 wall_s = self._around.clock.wall_s()
                 self.pool.quarantine(unit, reason, now_s=now_s, wall_s=wall_s)
                 self._retire(unit, reason)

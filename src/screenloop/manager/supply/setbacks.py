@@ -47,7 +47,10 @@ class Setbacks:
             self.start_failed(f"host {host} did not start: {reason}")
         elif was != "stopping":
             level = logging.WARNING if runs else logging.INFO
-            _log.log(level, "host %s is gone (%s), %d instances in use", host, reason, len(runs))
+            _log.log(
+                level, "host %s is gone (%s), %d instances in use", host, reason, len(runs),
+                extra={"host": host},
+            )  # fmt: skip
         self._around.wake()
 
     def stop(self, record: HostRecord) -> None:

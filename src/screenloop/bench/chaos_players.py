@@ -1,0 +1,73 @@
+"""Who plays the Episodes of the chaos bench: half do what is asked, half leave the end out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from screenloop.actions import Action, Answer, Finish
+from screenloop.agent.base import Assignment, Decision, Turn
+from screenloop.bench.chaos_account import Expected
+from screenloop.bench.chaos_devices import KIND
+from screenloop.suites.catalog import find_suite
+from screenloop.types import Mode, Struct, Task
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """A Task, what is played in it, and how that must be judged."""
+
+    task: Task
+    actions: tuple[Action, ...]
+    expected: Expected
+
+
+def parts_of(episodes: int) -> tuple[Part, ...]:
+    """Return what is played; each Episode has a Task instance of its own."""
+    return tuple(_part(number) for number in range(episodes))
+
+
+def _part(number: int) -> Part:
+    suite = find_suite("fake")
+    names = suite.names()
+    made = suite.task(names[number // 2 % len(names)], number)
+    task = replace(made, env=replace(made.env, kind=KIND))
+    end = Finish(status="success")
+    if number % 2:
+        return Part(task=task, actions=(*task.golden, end), expected="success")
+    last = task.golden[-1]
+    # One action less than is needed; where that is the answer, a wrong one.
+    wrong = (*task.golden[:-1], *([Answer(text="0")] if isinstance(last, Answer) else []), end)
+    return Part(task=task, actions=wrong, expected="failure")
+
+
+class Players:
+    """Hands each Episode what is to be played in it."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._parts = {part.task.key: part for part in parts}
+        self._plans: dict[str, tuple[Action, ...]] = {}
+
+    async def prepare(self, episode_id: str, task: Task, mode: Mode) -> None:
+        """Learn which Task an Episode attempts."""
+        self._plans[episode_id] = self._parts[task.key].actions
+
+    def new(self) -> Player:
+        """Return an agent for one Episode."""
+        return Player(self._plans)
+
+
+class Player:
+    """An agent that plays what was planned, whatever it sees."""
+
+    def __init__(self, plans: dict[str, tuple[Action, ...]]) -> None:
+        self._plans = plans
+        self._plan: tuple[Action, ...] = ()
+
+    def begin(self, assignment: Assignment) -> None:
+        """Start a fresh Episode."""
+        self._plan = self._plans[assignment.episode_id]
+
+    async def decide(self, turn: Turn, *, deadline_s: float) -> Decision:
+        """Say what is planned for this turn."""
+        return Decision(actions=(self._plan[turn.step_index],))
