@@ -477,6 +477,22 @@ def bench_leases(*, schedules: int = 10_000, json: Json = False) -> None:
     _bench(measured.run(schedules=schedules), json)
 
 
+@bench.command(name="http")
+def bench_http(*, phones: int = 2000, json: Json = False) -> None:
+    """Measure what HTTP costs: the manager's CPU an operation, and how much longer a step takes.
+
+    Parameters
+    ----------
+    phones
+        Phones live and leased while steps are timed.
+    """
+    if phones < 1:
+        raise ConfigError(f"--phones must be at least 1, not {phones}.")
+    from screenloop.bench import http as measured
+
+    _bench(measured.run(phones=phones), json)
+
+
 @bench.command(name="live")
 def bench_live(*, instances: int = 20_000, json: Json = False) -> None:
     """Keep many phones live at once; reset, step and judge each.
@@ -511,6 +527,26 @@ def bench_fleet(*, out: Path | None = None, json: Json = False) -> None:
     from screenloop.bench import fleet as measured
 
     _bench(measured.run(out), json)
+
+
+@bench.command(name="chaos")
+def bench_chaos(
+    *, episodes: int = 300, seed: int = 0, fencing: bool = True, json: Json = False
+) -> None:
+    """Play episodes while hosts, manager, disk, network and clock go wrong; count what is lost.
+
+    Parameters
+    ----------
+    episodes
+        Episodes to play.
+    seed
+        Of the faults; the same one gives the same schedule.
+    fencing
+        Without fences, late workers are let in, and violations must be found.
+    """
+    from screenloop.bench import chaos as measured
+
+    _bench(measured.run(episodes, seed=seed, fencing=fencing), json)
 
 
 def _bench(work: Coroutine[Any, Any, Any], json: bool) -> None:

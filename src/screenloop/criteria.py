@@ -10,7 +10,7 @@ portable; `verify` judges it. A bare scalar where a Matcher may stand means exac
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -165,4 +165,16 @@ class FinishIs(CheckBase, frozen=True, kw_only=True, tag="finish"):
     status: FinishStatus
 
 
-Check = Added | Removed | Changed | Unchanged | Count | Value | AnswerIs | FinishIs
+class Code(CheckBase, frozen=True, kw_only=True, tag="code"):
+    """A verifier that is code says so: for what no other check can express.
+
+    `path` is `package.module:function`, importable where the hosts run. A worker process calls it
+    as `verify(evidence, claim, params)`, `evidence.diff` holding every difference; it returns a
+    `screenloop.verify.finding.Finding`. One that raises, crashes or hangs is a fault of the task.
+    """
+
+    path: Annotated[str, Meta(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$")]
+    params: dict[str, Any] = {}
+
+
+Check = Added | Removed | Changed | Unchanged | Count | Value | AnswerIs | FinishIs | Code

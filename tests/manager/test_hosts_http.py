@@ -153,7 +153,9 @@ async def test_bad_requests_get_typed_answers_and_change_nothing(place: Place) -
 
 async def test_only_a_request_with_the_token_is_a_sign_of_life(place: Place) -> None:
     shown = LeaseShown(id="run/abc", fence=1, instance="one")
-    body = msgspec.json.encode(StepBody(lease=shown, deadline_s=5, action_id="e/0/0", action=Wait()))
+    body = msgspec.json.encode(
+        StepBody(lease=shown, deadline_s=5, action_id="e/0/0", action=Wait())
+    )
     other = {"Authorization": "Bearer of-another-place"}
     async with (
         aiohttp.ClientSession() as session,

@@ -10,13 +10,14 @@ from screenloop.errors import ConfigError
 from screenloop.manager.clock import SystemClock
 from screenloop.manager.hosts.base import Launcher
 from screenloop.manager.hosts.launchers import open_launcher
+from screenloop.manager.hosts.local import LocalLauncher
 from screenloop.store.blobs import FolderBlobs
 
 
 def opened(name: str, folder: Path) -> Launcher:
-    return open_launcher(
-        name, folder=folder, blobs=FolderBlobs(folder), orphan_s=60.0, clock=SystemClock()
-    )
+    blobs = FolderBlobs(folder)
+    local = LocalLauncher(folder, blobs=blobs)
+    return open_launcher(name, local=local, blobs=blobs, clock=SystemClock())
 
 
 async def test_each_form_gives_its_launcher(tmp_path: Path) -> None:

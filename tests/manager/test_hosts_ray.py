@@ -73,6 +73,20 @@ def ray_here() -> Iterator[None]:
             ray.shutdown()
 
 
+def placed(blobs: FolderBlobs, url: str) -> tuple[RayLauncher, PooledSupply]:
+    """Return a launcher, and a supply that uses it."""
+    launcher = RayLauncher(SETTINGS, blobs=blobs)
+    supply = PooledSupply(
+        [PoolPlan(env=FAKE, target=1, per_host=2, silent_s=120)],
+        {"fake": launcher},
+        tokens=HostTokens(b"0123456789abcdef"),
+        blobs=url,
+        timing=Timing(look_s=0.1, beat_s=0.3),
+        direct=True,
+    )
+    return launcher, supply
+
+
 async def fresh(client: HttpManager) -> Lease:
     """Return a Lease on an Instance that was reset.
 
@@ -114,19 +128,12 @@ async def test_a_host_in_an_actor_is_stepped_directly_and_a_restart_costs_its_le
     ray_here: None, tmp_path: Path
 ) -> None:
     blobs, url = FolderBlobs(tmp_path / "blobs"), folder_url(tmp_path / "blobs")
-    launcher = RayLauncher(SETTINGS, blobs=blobs)
-    supply = PooledSupply(
-        [PoolPlan(env=FAKE, target=1, per_host=2)],
-        {"fake": launcher},
-        tokens=HostTokens(b"0123456789abcdef"),
-        blobs=url,
-        # The restart must be seen by the boot, not by silence.
-        timing=Timing(look_s=0.1, beat_s=0.3),
-        direct=True,
-    )
-    service = ManagerService(supply, MemoryJournal())
+    journal = MemoryJournal()
+    launcher, supply = placed(blobs, url)
+    metrics = Metrics()
+    service = ManagerService(supply, journal, observer=metrics)
     app = ManagerApp(
-        service, token=TOKEN, blobs=blobs, blobs_url=url, metrics=Metrics(), clock=SystemClock()
+        service, token=TOKEN, blobs=blobs, blobs_url=url, metrics=metrics, clock=SystemClock()
     ).asgi()
     listener = listen()
     async with asyncio.timeout(240), Serving(app, listener):
@@ -143,6 +150,8 @@ async def test_a_host_in_an_actor_is_stepped_directly_and_a_restart_costs_its_le
         for number, action in enumerate(TASK.golden):
             await client.step(lease, f"e/{number}/0", action, deadline_s=30)
         assert (await client.evaluate(lease, Claim(), deadline_s=30)).success
+        # None of it passed through the manager.
+        assert metrics.evaluated == 0
 
         os.kill(pid, signal.SIGKILL)
         await lost(client, lease)
@@ -150,16 +159,15 @@ async def test_a_host_in_an_actor_is_stepped_directly_and_a_restart_costs_its_le
         assert again.instance.startswith(f"{host}/")
         assert (await supply.host_of(again.instance).report(deadline_s=10)).boot != boot
         assert launcher.pid_of(host) != pid
-        await client.release(again)
         await client.close()
+        await service.detach()
 
-        # Another launcher finds the actor; the end of the supply ends it and its process.
-        other = RayLauncher(SETTINGS, blobs=blobs)
-        while [one.state for one in await other.seen()] != ["running"]:
-            await asyncio.sleep(0.05)
+        launcher, supply = placed(blobs, url)
+        service = ManagerService(supply, journal)
+        assert (await service.start()).leases == (again.id,)
         last = launcher.pid_of(host)
         assert last is not None
-        await other.close()
+        await service.release(again)
         await service.close()
         while facts_of(last) is not None:
             await asyncio.sleep(0.05)

@@ -102,7 +102,12 @@ async def test_a_missing_or_wrong_token_is_refused_before_anything_is_read(
 
 
 async def test_reading_routes_want_the_token_as_well(held: Held) -> None:
-    for path in ("/v1/spec?kind=odometer&width=1&height=1", "/v1/info", "/v1/status", "/v1/metrics"):
+    for path in (
+        "/v1/spec?kind=odometer&width=1&height=1",
+        "/v1/info",
+        "/v1/status",
+        "/v1/metrics",
+    ):
         status, body = await held.served.get(path, headers={})
         assert (status, msgspec.json.decode(body, type=ErrorBody).error) == (401, "ConfigError")
     for path in ("/v1/health", "/openapi.json"):
@@ -127,9 +132,7 @@ async def test_leases_that_are_not_in_force_are_refused(held: Held) -> None:
 
 async def test_releasing_an_unknown_lease_is_harmless(held: Held) -> None:
     for wrong in ({"id": "run/guessed"}, {"fence": 0}, {"instance": "odometer-99"}):
-        status, _ = await held.served.post(
-            "/v1/leases/release", {"lease": {**held.shown, **wrong}}
-        )
+        status, _ = await held.served.post("/v1/leases/release", {"lease": {**held.shown, **wrong}})
         assert status == 200
         await held.require_unchanged()
 
@@ -277,7 +280,7 @@ async def raw(held: Held, sent: bytes) -> bytes:
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
         b"GET\r\n\r\n",
         b"POST /v1/leases/step HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
-        b"POST /v1/leases/step HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        b"POST /v1/leases HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
         b"GET /v1/info HTTP/1.1\r\nno colon here\r\n\r\n",
         b"GET /v1/info HTTP/1.1\r\n\r\n",
         b"GET /v1/info HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: what\r\n\r\n",
@@ -313,9 +316,7 @@ async def test_a_handshake_of_a_websocket_is_no_way_in(held: Held) -> None:
         b"GET /v1/health HTTP/1.1\r\nHost: x\r\nTE: x\r\n\r\nPOST /v1/le",
     ],
 )
-async def test_half_a_request_is_closed_and_others_are_not_held_up(
-    held: Held, sent: bytes
-) -> None:
+async def test_half_a_request_is_closed_and_others_are_not_held_up(held: Held, sent: bytes) -> None:
     assert HALF_REQUEST_S < 10
     hanging = asyncio.create_task(raw(held, sent))
     await held.require_unchanged()
@@ -330,8 +331,9 @@ async def test_half_a_request_is_closed_and_others_are_not_held_up(
 def test_no_bytes_and_no_json_make_the_service_fail(tmp_path_factory: Any, data: Any) -> None:
     json_values = st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-        lambda inner: st.lists(inner, max_size=4)
-        | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+        lambda inner: (
+            st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4)
+        ),
         max_leaves=12,
     )
     bodies = st.binary(max_size=200) | json_values.map(lambda value: json.dumps(value).encode())

@@ -1,4 +1,4 @@
-"""Requests for leases over HTTP: asked again, given up, refused for now; and answers that get lost."""
+"""Requests for leases over HTTP: asked again, given up, refused for now; answers that get lost."""
 
 from __future__ import annotations
 
@@ -91,9 +91,7 @@ class Mischief:
 async def test_the_same_request_id_is_answered_with_the_same_lease(tmp_path: Path) -> None:
     garage = FilmedGarage(MemoryBlobs())
     async with serving(tmp_path, open_instance=garage.open) as served:
-        answers = await asyncio.gather(
-            *(served.post("/v1/leases", asked("one")) for _ in range(4))
-        )
+        answers = await asyncio.gather(*(served.post("/v1/leases", asked("one")) for _ in range(4)))
         answers.append(await served.post("/v1/leases", asked("one")))
         assert {status for status, _ in answers} == {200}
         assert len({body["id"] for _, body in answers}) == 1
@@ -280,7 +278,7 @@ async def test_a_client_rides_over_a_restart_of_the_manager(tmp_path: Path) -> N
     async with manager(2, first.port) as second:
         await stepping
         assert await client.step(lease, "e/0/0", TAP, deadline_s=5) == before
-        assert [odometer.steps for odometer in garage.made][0] == 2
+        assert garage.made[0].steps == 2
         assert (await acquiring).instance != lease.instance
         assert (await client.evaluate(lease, Claim(answer="42"), deadline_s=5)).success
         await client.release(lease)

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from postgres_server import PostgresServer
 
 from screenloop.actions import Tap
 from screenloop.errors import ConfigError, InfraFault, LeaseLost
 from screenloop.manager.journal.base import FreeRecord, Intent, Journal, LeaseRecord
 from screenloop.manager.journal.memory import MemoryJournal
+from screenloop.manager.journal.ownership import Member
+from screenloop.manager.journal.postgres import PostgresJournal
 from screenloop.manager.journal.sqlite import SqliteJournal
 from screenloop.types import EnvRef
 
@@ -37,11 +40,16 @@ def an_intent(action_id: str, fence: int = 1, instance: str = "one") -> Intent:
     )  # fmt: skip
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 async def journal(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Journal]:
-    kept: Journal = (
-        MemoryJournal() if request.param == "memory" else SqliteJournal(tmp_path / "j.db")
-    )
+    kept: Journal
+    if request.param == "memory":
+        kept = MemoryJournal()
+    elif request.param == "sqlite":
+        kept = SqliteJournal(tmp_path / "j.db")
+    else:
+        server: PostgresServer = request.getfixturevalue("postgres")
+        kept = PostgresJournal(server.url, Member(manager="m"), schema=server.new_schema())
     yield kept
     await kept.close()
 

@@ -105,7 +105,7 @@ def test_a_host_of_many_faults_is_drained_and_replaced() -> None:
 
 def test_a_large_host_is_allowed_a_share_of_faults() -> None:
     assert PoolPlan(env=ENV, per_host=4).fault_limit == 3
-    assert PoolPlan(env=ENV, per_host=1000).fault_limit == 100
+    assert PoolPlan(env=ENV, per_host=1000).fault_limit == 250
     assert PoolPlan(env=ENV, host_faults=None).fault_limit is None
 
 

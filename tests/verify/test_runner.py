@@ -1,39 +1,37 @@
 import asyncio
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
-from screenloop.criteria import AnswerIs
+from screenloop.criteria import Code
 from screenloop.errors import TaskError
-from screenloop.types import Claim, EnvRef, Evidence, Goal, Task
+from screenloop.types import Claim, Evidence
 from screenloop.verify.runner import VerifierWorker
 
 VERIFIERS = """
 import os, subprocess, sys, time
-from screenloop.types import CheckResult
+from screenloop.verify.finding import Finding
 
-def check(passed, detail=""):
-    return CheckResult(says="done", passed=passed, weight=1.0, critical=True, detail=detail)
-
-def fine(task, evidence, claim):
+def fine(evidence, claim, params):
     print("noise on stdout")
-    return [check(claim.answer == task.goal.text, detail=str(os.getpid()))]
+    return Finding(passed=claim.answer == params["answer"], detail=str(os.getpid()))
 
-def raises(task, evidence, claim):
+def raises(evidence, claim, params):
     raise ValueError("no such window")
 
-def crashes(task, evidence, claim):
+def crashes(evidence, claim, params):
     sys.stderr.write("about to die")
     os._exit(3)
 
-def hangs(task, evidence, claim):
+def hangs(evidence, claim, params):
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     with open(evidence.native["pids"], "w") as file:
         file.write(f"{os.getpid()} {child.pid}")
     time.sleep(600)
 
-def returns_nonsense(task, evidence, claim):
+def returns_nonsense(evidence, claim, params):
     return 7
 """
 
@@ -45,13 +43,10 @@ def verifiers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-async def judged(worker: VerifierWorker, name: str, deadline_s: float = 60, **native: str):
-    task = Task(id="s/t@1", env=EnvRef(kind="fake", size_px=(1, 1)), goal=Goal(text="yes"),
-                checks=(AnswerIs(says="x", to="yes"),))  # fmt: skip
+async def found(worker: VerifierWorker, name: str, deadline_s: float = 60, **native: str):
+    check = Code(says="done", path=f"sample_verifiers:{name}", params={"answer": "yes"})
     evidence = Evidence(before={}, after={}, native=native)
-    return await worker.judge(
-        f"sample_verifiers:{name}", task, evidence, Claim(answer="yes"), deadline_s=deadline_s
-    )
+    return await worker.find(check, evidence, Claim(answer="yes"), deadline_s=deadline_s)
 
 
 def is_running(pid: int) -> bool:
@@ -64,52 +59,52 @@ def is_running(pid: int) -> bool:
 
 async def test_one_worker_serves_many_verdicts(verifiers: Path):
     worker = VerifierWorker()
-    first, second = [await judged(worker, "fine") for _ in range(2)]
+    first, second = [await found(worker, "fine") for _ in range(2)]
     await worker.close()
     await worker.close()
-    assert (first.reward, first.success) == (1.0, True)
-    assert first.checks[0].detail == second.checks[0].detail
-    assert not is_running(int(first.checks[0].detail))
+    assert first.passed
+    assert first.detail == second.detail
+    assert not is_running(int(first.detail))
 
 
 async def test_concurrent_verdicts_take_turns(verifiers: Path):
     worker = VerifierWorker()
-    verdicts = await asyncio.gather(*(judged(worker, "fine") for _ in range(5)))
+    findings = await asyncio.gather(*(found(worker, "fine") for _ in range(5)))
     await worker.close()
-    assert all(verdict.success for verdict in verdicts)
+    assert all(finding.passed for finding in findings)
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [("raises", "ValueError: no such window"), ("crashes", "about to die"),
-     ("returns_nonsense", "Expected `array`"), ("missing", "Cannot load")],
+     ("returns_nonsense", "Expected `object`"), ("missing", "Cannot load")],
 )  # fmt: skip
 async def test_a_failing_verifier_blames_the_task_and_the_next_one_runs(
     verifiers: Path, name: str, said: str
 ):
     worker = VerifierWorker()
     with pytest.raises(TaskError, match=said):
-        await judged(worker, name)
-    assert (await judged(worker, "fine")).success
+        await found(worker, name)
+    assert (await found(worker, "fine")).passed
     await worker.close()
 
 
 async def test_a_hanging_verifier_is_killed_with_all_it_started(verifiers: Path):
     worker = VerifierWorker()
-    await judged(worker, "fine")
+    await found(worker, "fine")
     pids = verifiers / "pids"
     with pytest.raises(TaskError, match="gave no verdict within 2 s"):
-        await judged(worker, "hangs", deadline_s=2, pids=str(pids))
+        await found(worker, "hangs", deadline_s=2, pids=str(pids))
     assert [is_running(int(pid)) for pid in pids.read_text().split()] == [False, False]
-    assert (await judged(worker, "fine")).success
+    assert (await found(worker, "fine")).passed
     await worker.close()
 
 
 async def test_a_cancelled_verdict_leaves_no_process(verifiers: Path):
     worker = VerifierWorker()
-    await judged(worker, "fine")
+    await found(worker, "fine")
     pids = verifiers / "pids"
-    hanging = asyncio.create_task(judged(worker, "hangs", pids=str(pids)))
+    hanging = asyncio.create_task(found(worker, "hangs", pids=str(pids)))
     while not (pids.exists() and len(pids.read_text().split()) == 2):
         await asyncio.sleep(0.01)
     hanging.cancel()
@@ -117,3 +112,13 @@ async def test_a_cancelled_verdict_leaves_no_process(verifiers: Path):
         await hanging
     assert not is_running(int(pids.read_text().split()[0]))
     assert os.getpid() not in [int(pid) for pid in pids.read_text().split()]
+
+
+async def test_a_worker_that_was_killed_between_two_verdicts_is_started_again(verifiers: Path):
+    worker = VerifierWorker()
+    pid = int((await found(worker, "fine")).detail)
+    os.kill(pid, signal.SIGKILL)
+    while is_running(pid):
+        await asyncio.sleep(0.01)
+    assert int((await found(worker, "fine")).detail) != pid
+    await worker.close()

@@ -28,7 +28,7 @@ from screenloop.bench.chaos_schedule import (
 )
 from screenloop.bench.chaos_world import ChaosWorld, Disk
 from screenloop.config import HarnessConfig, RunConfig
-from screenloop.errors import ScreenloopError
+from screenloop.errors import ConfigError, ScreenloopError
 from screenloop.manager.client import connect
 from screenloop.manager.unreliable import UnreliableProxy
 from screenloop.rollout.batch import Planned, plan_episodes, run_batch
@@ -37,11 +37,12 @@ from screenloop.store.runs import EpisodeRow, RunFolder
 from screenloop.types import Struct
 
 CONCURRENCY = 6
+LEAST_EPISODES = 10
 LIMIT_S = 900.0
 """After which a run is cut off; what has not ended by then is lost."""
 DEADLINES = Deadlines(
     lease_ttl_s=LEASE_TTL_S, acquire_s=180.0, reset_s=60.0, observe_s=30.0, step_s=30.0,
-    evaluate_s=30.0,
+    evaluate_s=10.0,
 )  # fmt: skip
 _LOOK_S = 0.02
 _HOST_WAIT_S = 60.0
@@ -85,7 +86,8 @@ class Watch:
 
     def __init__(self) -> None:
         self.attempts = 0
-        self.ended_episodes = 0
+        self._over = 0
+        self._news = asyncio.Event()
 
     def planned(self, total: int, kept: int) -> None:
         """Nothing is known yet."""
@@ -96,7 +98,14 @@ class Watch:
 
     def ended(self, row: EpisodeRow) -> None:
         """Count an Episode."""
-        self.ended_episodes += 1
+        self._over += 1
+        self._news.set()
+
+    async def until(self, episodes: int) -> None:
+        """Wait until so many Episodes are over."""
+        while self._over < episodes:
+            self._news.clear()
+            await self._news.wait()
 
 
 class Monkey:
@@ -113,8 +122,7 @@ class Monkey:
         """Carry out the moves; stalls and full disks go on while the next ones come."""
         async with asyncio.TaskGroup() as lasting:
             for move in moves:
-                while self._watch.ended_episodes < move.after:
-                    await asyncio.sleep(_LOOK_S)
+                await self._watch.until(move.after)
                 match move.kind:
                     case "kill_manager":
                         await self._world.kill_manager()
@@ -148,23 +156,26 @@ class Monkey:
             await self._world.stall_host(card, move.seconds)
 
 
-async def run(
-    episodes: int = 300, *, seed: int = 0, fencing: bool = True, fate_scale: float = 1.0
-) -> ChaosBench:
+async def run(episodes: int = 300, *, seed: int = 0, fencing: bool = True) -> ChaosBench:
     """Play and count.
 
     Args:
         episodes: to play.
         seed: of the faults.
         fencing: False takes the fences away; then violations must be found.
-        fate_scale: makes bad fates of requests more or less frequent.
+
+    Raises:
+        ConfigError: there are too few Episodes for anything to go wrong between.
+        InfraFault: no manager comes up.
     """
+    if episodes < LEAST_EPISODES:
+        raise ConfigError(f"chaos needs at least {LEAST_EPISODES} episodes, not {episodes}")
     with tempfile.TemporaryDirectory(prefix="screenloop-chaos-") as name:
         folder = Path(name)
         moves = draw_moves(seed, episodes, amounts_for(episodes))
         began_s = time.monotonic()
-        async with ChaosWorld(folder, fencing=fencing, instances=CONCURRENCY + 3) as world:
-            proxy = UnreliableProxy(world.port, draw_fates(seed, fate_scale))
+        async with ChaosWorld(folder, fencing=fencing, instances=CONCURRENCY) as world:
+            proxy = UnreliableProxy(world.port, draw_fates(seed, episodes))
             async with proxy:
                 watch = Watch()
                 monkey = Monkey(world, watch)

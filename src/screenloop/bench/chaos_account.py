@@ -37,7 +37,7 @@ class RunAccount(Struct, frozen=True, kw_only=True):
     unscored: int
     """Unscored although the task was sound."""
     task_faults: int
-    """Unscored since the verifier hung or crashed, as they must be, after one attempt."""
+    """Unscored since the verifier hung or crashed, as they must be, and not tried again for it."""
     faulted: dict[str, int]
     """Attempts that a failure ended, by blame."""
     reasons: tuple[str, ...]
@@ -100,7 +100,7 @@ def account_of_run(
             misscored += said != wanted
             if said != wanted:
                 reasons.append(f"{planned.task.key}: {said} where {wanted} was played")
-        elif why.blame is Blame.TASK and wanted == "task_fault" and len(verdicts) == 1:
+        elif wanted == "task_fault" and _blamed_on_task(verdicts) == 1:
             task_faults += 1
         else:
             unscored += 1
@@ -109,6 +109,11 @@ def account_of_run(
         lost=lost, misscored=misscored, unscored=unscored, task_faults=task_faults,
         faulted=dict(sorted(faulted.items())), reasons=tuple(reasons[:10]),
     )  # fmt: skip
+
+
+def _blamed_on_task(verdicts: Sequence[VerdictRecord]) -> int:
+    faults = [one.verdict.unscored for one in verdicts]
+    return sum(fault is not None and fault.blame is Blame.TASK for fault in faults)
 
 
 def _ends_of(folder: RunFolder, planned: Planned) -> tuple[bool, list[VerdictRecord]]:

@@ -1,4 +1,8 @@
-"""Who plays the Episodes of the chaos bench: half do what is asked, half leave the end out."""
+"""Who plays the Episodes of the chaos bench: half do what is asked, half leave the end out.
+
+Tasks about the counter are judged by code, and every so often a Task has a verifier that cannot
+judge it.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,14 @@ from screenloop.actions import Action, Answer, Finish
 from screenloop.agent.base import Assignment, Decision, Turn
 from screenloop.bench.chaos_account import Expected
 from screenloop.bench.chaos_devices import KIND
+from screenloop.bench.chaos_verifiers import CRASHING, HANGING, SOUND
+from screenloop.criteria import Check, Code, Value
 from screenloop.suites.catalog import find_suite
 from screenloop.types import Mode, Struct, Task
+
+_FAULTY_EVERY = 50
+_FAULTY = {7: CRASHING, 33: HANGING}
+"""Of so many Tasks, which ones have a broken verifier."""
 
 
 class Part(Struct, frozen=True, kw_only=True):
@@ -31,14 +41,25 @@ def _part(number: int) -> Part:
     suite = find_suite("fake")
     names = suite.names()
     made = suite.task(names[number // 2 % len(names)], number)
-    task = replace(made, env=replace(made.env, kind=KIND))
+    task = replace(made, env=replace(made.env, kind=KIND), checks=tuple(map(_as_code, made.checks)))
     end = Finish(status="success")
+    if number % _FAULTY_EVERY in _FAULTY:
+        faulty = Code(says="never said", path=_FAULTY[number % _FAULTY_EVERY])
+        task = replace(task, checks=(*task.checks, faulty))
+        return Part(task=task, actions=(*task.golden, end), expected="task_fault")
     if number % 2:
         return Part(task=task, actions=(*task.golden, end), expected="success")
     last = task.golden[-1]
     # One action less than is needed; where that is the answer, a wrong one.
     wrong = (*task.golden[:-1], *([Answer(text="0")] if isinstance(last, Answer) else []), end)
     return Part(task=task, actions=wrong, expected="failure")
+
+
+def _as_code(check: Check) -> Check:
+    """Return a check of the counter as code that judges the same."""
+    if isinstance(check, Value) and (check.app, check.path) == ("counter", "value"):
+        return Code(says=check.says, path=SOUND, params={"to": check.to})
+    return check
 
 
 class Players:

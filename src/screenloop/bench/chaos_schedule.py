@@ -17,8 +17,8 @@ SILENT_S = 9.0
 """How long a host may be silent before it counts as gone."""
 _FIRST, _LAST = 0.03, 0.88
 """Shares of the Episodes between which things go wrong."""
-_LATE_S = (0.02, 2.0 * LEASE_TTL_S)
-"""Bounds of delays, drawn evenly on a logarithmic scale: within an Episode and past its lease."""
+_SOON_S, _LATER_S = (0.02, 0.5), (0.5, 2.0 * LEASE_TTL_S)
+"""Bounds of delays, half of them each: within an Episode, and past its end or its lease."""
 _FATES: tuple[tuple[FateKind, float], ...] = (
     ("lose_request", 0.01),
     ("lose_reply", 0.015),
@@ -65,13 +65,14 @@ def amounts_for(episodes: int) -> Amounts:
 def draw_moves(seed: int, episodes: int, amounts: Amounts) -> tuple[Move, ...]:
     """Draw a schedule, in order."""
     rng = random.Random(f"moves/{seed}")
-    kinds: list[MoveKind] = [
-        *["kill_host"] * amounts.host_kills,
-        *["kill_manager"] * amounts.manager_kills,
-        *["stall_host"] * amounts.stalls,
-        *["skew_clock"] * amounts.skews,
-        *["fill_disk"] * amounts.fills,
-    ]  # type: ignore[list-item]
+    often: dict[MoveKind, int] = {
+        "kill_host": amounts.host_kills,
+        "kill_manager": amounts.manager_kills,
+        "stall_host": amounts.stalls,
+        "skew_clock": amounts.skews,
+        "fill_disk": amounts.fills,
+    }
+    kinds = [kind for kind, count in often.items() for _ in range(count)]
     rng.shuffle(kinds)
     first, last = _FIRST * episodes, _LAST * episodes
     return tuple(
@@ -85,23 +86,24 @@ def draw_moves(seed: int, episodes: int, amounts: Amounts) -> tuple[Move, ...]:
     )
 
 
-def draw_fates(seed: int, scale: float = 1.0) -> Callable[[str], Fate]:
+def draw_fates(seed: int, episodes: int) -> Callable[[str], Fate]:
     """Return what decides the fate of each request on its way to the manager.
 
     Args:
         seed: of the draws.
-        scale: makes bad fates more or less frequent.
+        episodes: that are played; in short runs more goes wrong with each.
     """
     rng = random.Random(f"fates/{seed}")
+    scale = min(5.0, max(1.0, 100 / episodes))
 
     def decide(path: str) -> Fate:
-        share, log_s = rng.random(), rng.uniform(*map(math.log, _LATE_S))
+        share, delay_s = rng.random(), rng.uniform(*rng.choice((_SOON_S, _LATER_S)))
         if not path.startswith("/v1/leases"):
             return Fate()
         for kind, chance in _FATES:
             share -= chance * scale
             if share < 0:
-                return Fate(kind=kind, delay_s=math.exp(log_s))
+                return Fate(kind=kind, delay_s=delay_s)
         return Fate()
 
     return decide

@@ -48,7 +48,7 @@ class ChaosWorld:
         Args:
             folder: empty; for state, control files and logs.
             fencing: False takes the fences of manager and hosts away.
-            instances: kept ready.
+            instances: there are; no more than players, so that none is free for long.
         """
         self.control = folder / "control"
         self.state = folder / "state"
@@ -119,7 +119,7 @@ class ChaosWorld:
 
     def _orders(self) -> ChaosOrders:
         plan = PoolPlan(
-            env=ENV, target=self._instances, most=2 * self._instances,
+            env=ENV, target=self._instances, most=self._instances,
             per_host=max(1, self._instances // 3), silent_s=SILENT_S, host_faults=None,
             start_s=120.0, linger_s=20.0,
         )  # fmt: skip

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from screenloop import __version__
 from screenloop.errors import ConfigError, InfraFault
@@ -32,6 +33,7 @@ from screenloop.manager.service_wire import (
     WithdrawBody,
 )
 from screenloop.manager.serving import answer, body_of, check_token, on_http_exception, refusal
+from screenloop.manager.short_cut import ShortCut
 from screenloop.manager.supply.pool import PoolStatus, Quarantined
 from screenloop.manager.wire import Done, read_body
 from screenloop.store.blobs import BlobStore
@@ -77,7 +79,7 @@ class ManagerApp:
         self._document = msgspec.json.encode(openapi_document(__version__))
         metrics.watch(pools, lambda: service.status().leases)
 
-    def asgi(self) -> Starlette:
+    def asgi(self) -> ASGIApp:
         """Return the app to serve."""
         operations = OperationRoutes(self._service.operations, self._blobs, self._admit)
         app = Starlette(
@@ -97,7 +99,7 @@ class ManagerApp:
         )
         # Another address is another route, not a way round.
         app.router.redirect_slashes = False
-        return app
+        return ShortCut(app)
 
     def _admit(self, request: Request) -> None:
         check_token(request, self._token)

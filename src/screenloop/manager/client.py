@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -74,6 +74,7 @@ class HttpManager:
         shared: BlobStore,
         want: Sequence[Want] = ("frame",),
         clock: Clock | None = None,
+        exchanged: Callable[[str, int, int], None] = lambda path, sent, received: None,
     ) -> None:
         """Prepare; connects on first use.
 
@@ -85,11 +86,12 @@ class HttpManager:
             want: what each Observation must carry; what a host does not show by itself is asked
                 for.
             clock: measures deadlines and pauses.
+            exchanged: told path, bytes sent and bytes received of each message.
         """
         self.blobs = CopiedBlobs(own, shared)
         self._want = tuple(want)
         self._clock = clock or SystemClock()
-        self._connection = Connection(url, token=token, clock=self._clock)
+        self._connection = Connection(url, token=token, clock=self._clock, exchanged=exchanged)
         self._specs: dict[EnvRef, EnvSpec] = {}
         self._turns: Counter[str] = Counter()
         """By lease id, operations asked for so far."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import aiohttp
@@ -30,8 +31,21 @@ class Unanswered(InfraFault):
 class Connection:
     """The way to one manager, with a pool of connections."""
 
-    def __init__(self, url: str, *, token: str, clock: Clock) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str,
+        clock: Clock,
+        exchanged: Callable[[str, int, int], None] = lambda path, sent, received: None,
+    ) -> None:
         """Prepare; connects on first use.
+
+        Args:
+            url: of the manager.
+            token: that it demands.
+            clock: measures deadlines and pauses.
+            exchanged: told path, bytes sent and bytes received of each body that was answered.
 
         Raises:
             ConfigError: the token cannot be sent.
@@ -41,6 +55,7 @@ class Connection:
         self.url = url.rstrip("/")
         self._headers = {**_PLAIN, "Authorization": f"Bearer {token}"}
         self._clock = clock
+        self._exchanged = exchanged
         self._session: aiohttp.ClientSession | None = None
 
     async def ask(
@@ -85,6 +100,7 @@ class Connection:
                 status, told = await self._send(
                     method, base + path, data, query, headers, left_s + ANSWER_S
                 )
+                self._exchanged(path, len(data or b""), len(told))
                 if status == 200:
                     return read_reply(told, kind, base)
                 raise error_from(status, told, base)

@@ -123,9 +123,13 @@ async def body_of(request: Request) -> bytes:
     told = request.headers.get("content-length", "0")
     if told.isdecimal() and int(told) > BODY_BYTES:
         raise BodyTooLarge(f"a body holds {BODY_BYTES} bytes at most, not {told}")
-    data = b""
-    async for part in request.stream():
-        data += part
+    data, more = b"", True
+    while more:
+        part = await request.receive()
+        if part["type"] == "http.disconnect":
+            raise ClientDisconnect
+        data += part.get("body", b"")
+        more = part.get("more_body", False)
         if len(data) > BODY_BYTES:
             raise BodyTooLarge(f"a body holds {BODY_BYTES} bytes at most")
     return data

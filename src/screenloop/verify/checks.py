@@ -14,6 +14,7 @@ from screenloop.criteria import (
     AnswerIs,
     Changed,
     Check,
+    Code,
     Count,
     FinishIs,
     Removed,
@@ -23,6 +24,7 @@ from screenloop.criteria import (
 )
 from screenloop.errors import TaskError
 from screenloop.types import CheckResult, Claim, DiffRow, Evidence, Struct
+from screenloop.verify.finding import Finding
 from screenloop.verify.matchers import explain, explain_answer, matches
 from screenloop.verify.state import MISSING, Rows, require_app, require_table, rows_of, value_at
 
@@ -51,15 +53,26 @@ def judge_check(
     """
     outcome = _outcome(check, evidence, claim, differences)
     passed = not outcome.fault
+    return _judgement(check, passed, outcome.fault, outcome.accounts_for)
+
+
+def judge_code(check: Code, finding: Finding) -> Judgement:
+    """Put what a worker found of a Check that is code in the form of the others."""
+    return _judgement(check, finding.passed, finding.detail, finding.accounts_for)
+
+
+def _judgement(
+    check: Check, passed: bool, detail: str, accounts_for: tuple[DiffRow, ...]
+) -> Judgement:
     return Judgement(
         result=CheckResult(
             says=check.says,
             passed=passed,
             weight=check.weight,
             critical=check.critical,
-            detail=outcome.fault,
+            detail=detail,
         ),
-        accounts_for=outcome.accounts_for if passed else (),
+        accounts_for=accounts_for if passed else (),
     )
 
 
@@ -93,6 +106,8 @@ def _outcome(
             fits = status == check.status
             said = "not finished by the agent" if status is None else f"finished with {status}"
             return _Outcome(fault="" if fits else f"expected {check.status}, but {said}")
+        case Code():
+            raise TaskError(f"check {check.path} is code, which is judged by a worker only.")
 
 
 def row_matches(where: Where, row: dict[str, Any]) -> bool:

@@ -1,7 +1,8 @@
 """Judging a Task: reward, success and side effects; pure.
 
-Reward r = sum(w_j b_j) / sum(w_j) over the Task's checks; success S = every critical check passes,
-the implicit guard "nothing else changed" included.
+Checks that are code are run elsewhere; see `verifiers`. Reward r = sum(w_j b_j) / sum(w_j) over the
+Task's checks; success S = every critical check passes, the implicit guard "nothing else changed"
+included.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from fnmatch import fnmatchcase
 from math import isfinite
 from typing import Any
 
-from screenloop.criteria import Added, AnswerIs, Changed, Check, Count, Removed, Value
+from screenloop.criteria import Added, AnswerIs, Changed, Check, Code, Count, Removed, Value
 from screenloop.errors import TaskError
 from screenloop.types import CheckResult, Claim, DiffRow, Evidence, Task, Verdict
-from screenloop.verify.checks import describe, judge_check
+from screenloop.verify.checks import describe, judge_check, judge_code
 from screenloop.verify.diff import diff
+from screenloop.verify.finding import Finding
 from screenloop.verify.matchers import require_wellformed
 from screenloop.verify.state import app_data, is_table
 
@@ -24,15 +26,23 @@ MAX_OPERATIONS = 2_000_000
 GUARD_SAYS = "nothing else changed"
 
 
-def judge(task: Task, evidence: Evidence, claim: Claim) -> Verdict:
+def judge(
+    task: Task, evidence: Evidence, claim: Claim, findings: Sequence[Finding] = ()
+) -> Verdict:
     """Judge what the evidence and the claim say about the Task.
 
     Differences are computed from the states before and after; `evidence.diff` only tells which
     action made them.
 
+    Args:
+        task: whose checks are judged.
+        evidence: the states before and after.
+        claim: the agent's.
+        findings: of the checks that are code, in their order.
+
     Raises:
-        TaskError: the Task cannot be judged; see `require_judgeable`, `judging_cost` and
-            `checks.judge_check`.
+        TaskError: the findings are not those of the Task's code, or it cannot be judged; see
+            `require_judgeable`, `judging_cost` and `checks.judge_check`.
     """
     require_judgeable(task)
     cost = judging_cost(task, evidence)
@@ -42,7 +52,19 @@ def judge(task: Task, evidence: Evidence, claim: Claim) -> Verdict:
             "narrower tables or fewer checks."
         )
     differences = diff(evidence.before, evidence.after, evidence.diff)
-    judgements = [judge_check(check, evidence, claim, differences) for check in task.checks]
+    codes = sum(isinstance(check, Code) for check in task.checks)
+    if len(findings) != codes:
+        raise TaskError(
+            f"{codes} checks of {task.key} are code, but {len(findings)} of them were run: such a "
+            "task is judged where its environment's host is."
+        )
+    found = iter(findings)
+    judgements = [
+        judge_code(check, next(found))
+        if isinstance(check, Code)
+        else judge_check(check, evidence, claim, differences)
+        for check in task.checks
+    ]
     wanted = {_place(row) for judgement in judgements for row in judgement.accounts_for}
     side_effects = tuple(
         row

@@ -1,7 +1,7 @@
 """Running code verifiers in a process of their own, so that a hang or crash stays theirs.
 
-Declarative checks are judged in-process by `judge`; verifiers that are code (desktops, the web,
-third parties) run here: in a long-lived worker, its own process group, killed at the deadline.
+Declarative checks are judged in-process by `judge`; checks that are code run here: in a long-lived
+worker, its own process group, killed at the deadline.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import IO
 
 import msgspec
 
-from screenloop.errors import TaskError
-from screenloop.types import Claim, Evidence, Task, Verdict
-from screenloop.verify.judge import verdict_of
+from screenloop.criteria import Code
+from screenloop.errors import DeadlinePassed, InfraFault, TaskError
+from screenloop.types import Claim, Evidence
+from screenloop.verify.finding import Finding
 from screenloop.verify.worker import Job, Result
 
 _STDERR_BYTES = 2_000
@@ -26,31 +27,45 @@ _MAX_RESULT_BYTES = 8 * 1024 * 1024
 
 
 class VerifierWorker:
-    """Judges one verdict at a time; starts its process when needed and again after a kill."""
+    """Judges one check at a time; starts its process when needed and again after a kill."""
 
     def __init__(self) -> None:
         self._process: asyncio.subprocess.Process | None = None
         self._stderr: IO[bytes] | None = None
         self._turn = asyncio.Lock()
 
-    async def judge(
-        self, verifier: str, task: Task, evidence: Evidence, claim: Claim, *, deadline_s: float
-    ) -> Verdict:
-        """Return the Verdict of the verifier at a dotted path `package.module:function`.
+    async def find(
+        self, check: Code, evidence: Evidence, claim: Claim, *, deadline_s: float
+    ) -> Finding:
+        """Return what the check's code finds.
 
         Raises:
             TaskError: the verifier cannot be loaded, raised, crashed, hung past the deadline, or
-                returned no proper check results. Not worth a retry.
+                returned something else than a Finding. Not worth a retry.
+            DeadlinePassed: the worker did not come up before the deadline.
+            InfraFault: the worker cannot be started.
         """
-        job = Job(verifier=verifier, task=task, evidence=evidence, claim=claim)
+        verifier = check.path
+        job = Job(check=check, evidence=evidence, claim=claim)
         async with self._turn:
+            process = self._process
+            if process is not None and process.returncode is not None:
+                # It ended between two verdicts, which is nobody's verifier's doing.
+                await self._kill()
+            is_up = False
             try:
                 async with asyncio.timeout(deadline_s):
-                    line = await self._exchange(msgspec.json.encode(job) + b"\n")
+                    process = self._process or await self._start()
+                    is_up = True
+                    line = await _exchange(process, msgspec.json.encode(job) + b"\n")
             except TimeoutError:
                 await self._kill()
+                if not is_up:
+                    raise DeadlinePassed(
+                        f"no worker for {verifier} came up within {deadline_s:.3g} s"
+                    ) from None
                 raise TaskError(
-                    f"verifier {verifier} gave no verdict within {deadline_s:g} s and was killed."
+                    f"verifier {verifier} gave no verdict within {deadline_s:.3g} s and was killed."
                 ) from None
             except (ConnectionError, ValueError) as error:
                 await self._kill()
@@ -63,26 +78,19 @@ class VerifierWorker:
                 await self._kill()
                 raise TaskError(f"verifier {verifier} crashed its worker. It said: {said}")
         result = msgspec.json.decode(line, type=Result)
-        if result.fault:
+        if result.finding is None:
             raise TaskError(f"verifier {verifier} failed: {result.fault}")
-        return verdict_of(result.checks, native=evidence.native)
+        return result.finding
 
     async def close(self) -> None:
         """End the worker process; may be called twice."""
         async with self._turn:
             await self._kill()
 
-    async def _exchange(self, line: bytes) -> bytes:
-        process = self._process or await self._start()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(line)
-        await process.stdin.drain()
-        return await process.stdout.readline()
-
     async def _start(self) -> asyncio.subprocess.Process:
+        """Start the process and wait until it is up."""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _kill
-        self._process = await asyncio.create_subprocess_exec(
+        self._process = process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             "screenloop.verify.worker",
@@ -92,7 +100,12 @@ class VerifierWorker:
             start_new_session=True,
             limit=_MAX_RESULT_BYTES,
         )
-        return self._process
+        assert process.stdout is not None
+        if await process.stdout.readline() != b"\n":
+            said = self._last_words()
+            await self._kill()
+            raise InfraFault(f"no verifier worker came up; it said: {said}")
+        return process
 
     async def _kill(self) -> None:
         """Kill the worker and everything it started."""
@@ -113,3 +126,11 @@ class VerifierWorker:
         self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, self._stderr.tell() - _STDERR_BYTES))
         return self._stderr.read().decode("utf-8", errors="replace").strip() or "nothing"
+
+
+async def _exchange(process: asyncio.subprocess.Process, line: bytes) -> bytes:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(line)
+    await process.stdin.drain()
+    return await process.stdout.readline()

@@ -1,9 +1,9 @@
 """The process that runs code verifiers: `python -m screenloop.verify.worker`.
 
-One JSON job a line on stdin, one JSON result a line on stdout. A job names a verifier by its
-dotted path; the verifier is called as `verify(task, evidence, claim)` and returns CheckResults.
-What a verifier prints goes to stderr. When the other side goes away, the process ends, even in
-the middle of a job.
+An empty line on stdout says that it is up. Then each line on stdin, a JSON job, gives a line on
+stdout, a JSON result. A job's check names a verifier by its dotted path; the verifier is called as
+`verify(evidence, claim, params)` and returns a Finding. What it prints goes to stderr. When the
+other side goes away, the process ends, even in the middle of a job.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import IO
 
 import msgspec
 
+from screenloop.criteria import Code
 from screenloop.registry import load
-from screenloop.types import CheckResult, Claim, Evidence, Struct, Task
+from screenloop.types import Claim, Evidence, Struct
+from screenloop.verify.finding import Finding
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One verdict that is wanted."""
+    """One check to judge."""
 
-    verifier: str
-    """Dotted path `package.module:function`."""
-    task: Task
+    check: Code
     evidence: Evidence
     claim: Claim
 
@@ -34,7 +34,7 @@ class Job(Struct, frozen=True, kw_only=True):
 class Result(Struct, frozen=True, kw_only=True):
     """What the verifier said, or why it failed."""
 
-    checks: tuple[CheckResult, ...] = ()
+    finding: Finding | None = None
     fault: str = ""
 
 
@@ -42,8 +42,8 @@ def run_job(line: bytes) -> Result:
     """Run one job; whatever the verifier raises becomes a fault."""
     try:
         job = msgspec.json.decode(line, type=Job)
-        checks = load(job.verifier)(job.task, job.evidence, job.claim)
-        return Result(checks=msgspec.convert(msgspec.to_builtins(checks), tuple[CheckResult, ...]))
+        found = load(job.check.path)(job.evidence, job.claim, job.check.params)
+        return Result(finding=msgspec.convert(msgspec.to_builtins(found), Finding))
     except Exception as error:
         traceback.print_exc(file=sys.stderr)
         return Result(fault=f"{type(error).__name__}: {error}")
@@ -56,6 +56,7 @@ def main() -> None:
     sys.stdout = sys.stderr
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read_jobs, args=(sys.stdin.buffer, jobs), daemon=True).start()
+    results.write(b"\n")
     while True:
         result = run_job(jobs.get())
         # `write` on an unbuffered pipe may take a part only.

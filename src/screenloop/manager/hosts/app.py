@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from screenloop.manager.hosts.base import Host
 from screenloop.manager.hosts.host_wire import BindBody, OpenBody, ShutBody
@@ -21,6 +22,7 @@ from screenloop.manager.serving import (
     on_http_exception,
     refusal,
 )
+from screenloop.manager.short_cut import ShortCut
 from screenloop.manager.wire import Done
 from screenloop.store.blobs import BlobStore
 from screenloop.types import EnvSpec
@@ -52,9 +54,9 @@ class HostApp:
         self._blobs = blobs
         self._heard = heard
 
-    def asgi(self) -> Starlette:
+    def asgi(self) -> ASGIApp:
         """Return the app to serve."""
-        return Starlette(
+        app = Starlette(
             routes=[
                 *OperationRoutes(self._host, self._blobs, self._hear_any).routes(),
                 post_route("/v1/host/open", OpenBody, self._open, self._hear_manager),
@@ -64,6 +66,7 @@ class HostApp:
             ],
             exception_handlers={HTTPException: on_http_exception},
         )
+        return ShortCut(app)
 
     def _hear_manager(self, request: Request) -> None:
         """Refuse whoever is no manager; note a manager's sign of life."""

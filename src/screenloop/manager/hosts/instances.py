@@ -39,10 +39,12 @@ from screenloop.types import (
     Verdict,
     Want,
 )
-from screenloop.verify.judge import judge
+from screenloop.verify.verifiers import Verifiers
 
 CLOSE_S = 10.0
 """How long an Instance may take to close before it is let go."""
+VERIFIER_SHARE = 0.9
+"""Of what is left of an evaluate's deadline, what code may take: the rest is for saying so."""
 CLOSE_WAIT_S = 0.1
 """How long a failed operation waits for its Instance to close before it says so."""
 _FORGOTTEN: dict[str, StepResult | None] = {}
@@ -119,6 +121,7 @@ class InstanceHost:
         self._clock = clock or SystemClock()
         self._rss_mb = rss_mb
         self._fencing = fencing
+        self._verifiers = Verifiers()
         self._instances: dict[str, _Instance] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -211,6 +214,7 @@ class InstanceHost:
         self._instances.clear()
         if self._closing:
             await asyncio.wait(set(self._closing))
+        await self._verifiers.close()
 
     # ---- operations --------------------------------------------------------------------------
 
@@ -250,7 +254,7 @@ class InstanceHost:
             ConfigError: an operation with a later turn came first.
         """
         async with self._operation(grip, "reset", deadline_s) as (one, env):
-            if 0 < grip.turn < one.turn:
+            if one.fence == grip.fence and 0 < grip.turn < one.turn:
                 raise ConfigError(
                     f"a reset of {one.name} comes too late: it is operation {grip.turn} of lease "
                     f"{grip.lease_id}, and operation {one.turn} came before it"
@@ -300,8 +304,9 @@ class InstanceHost:
         """Judge the Task of the last reset; the Episode may go on.
 
         Raises:
-            TaskError: the verifier crashed, or nothing was reset under this fence.
+            TaskError: the verifier crashed or hung, or nothing was reset under this fence.
         """
+        began_s = self._clock.now_s()
         async with self._operation(grip, "evaluate", deadline_s) as (one, env):
             task = one.task
             if task is None:
@@ -310,7 +315,10 @@ class InstanceHost:
                 )
             evidence = await env.evidence(deadline_s=deadline_s)
             try:
-                return judge(task, evidence, claim)
+                left_s = deadline_s - (self._clock.now_s() - began_s)
+                return await self._verifiers.judge(
+                    task, evidence, claim, deadline_s=max(VERIFIER_SHARE * left_s, 0.001)
+                )
             except ScreenloopError:
                 raise
             except Exception as error:
@@ -350,7 +358,8 @@ class InstanceHost:
                 # While it waited for its turn, a newer fence may have come or the Instance gone.
                 one, env = self._admit(grip)
                 one.used_s, one.running = self._clock.now_s(), grip.fence
-                one.turn = max(one.turn, grip.turn)
+                if one.fence == grip.fence:
+                    one.turn = max(one.turn, grip.turn)
                 try:
                     yield one, env
                 except REFUSALS:

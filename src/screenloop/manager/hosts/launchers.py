@@ -12,7 +12,6 @@ from screenloop.manager.clock import Clock
 from screenloop.manager.hosts.base import Launcher
 from screenloop.manager.hosts.kubernetes import KubernetesLauncher
 from screenloop.manager.hosts.kubernetes_api import KubernetesApi
-from screenloop.manager.hosts.local import LocalLauncher
 from screenloop.manager.hosts.manifests import KubernetesSettings
 from screenloop.manager.hosts.ray import RayLauncher, RaySettings
 from screenloop.store.blobs import BlobStore
@@ -22,16 +21,13 @@ FORMS = "local, kubernetes:FILE or ray:FILE, where FILE holds the settings as JS
 S = TypeVar("S")
 
 
-def open_launcher(
-    name: str, *, folder: Path, blobs: BlobStore, orphan_s: float, clock: Clock
-) -> Launcher:
+def open_launcher(name: str, *, local: Launcher, blobs: BlobStore, clock: Clock) -> Launcher:
     """Return a launcher; nothing is started and nobody connected to.
 
     Args:
         name: in one of `FORMS`.
-        folder: where hosts on this machine leave their cards and logs.
+        local: what `local` stands for.
         blobs: the store that is shared with the hosts.
-        orphan_s: how long hosts on this machine live on without a manager.
         clock: of all time-outs.
 
     Raises:
@@ -40,7 +36,7 @@ def open_launcher(
     kind, _, file = name.partition(":")
     match kind:
         case "local" if not file:
-            return LocalLauncher(folder, blobs=blobs, orphan_s=orphan_s, clock=clock)
+            return local
         case "kubernetes" if file:
             settings = _settings(Path(file), KubernetesSettings)
             api = KubernetesApi(settings.namespace)

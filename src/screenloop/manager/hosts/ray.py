@@ -10,13 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import shutil
-import tempfile
 import weakref
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -24,17 +21,17 @@ from msgspec import Meta
 
 from screenloop.errors import ConfigError, InfraFault
 from screenloop.manager.clock import Clock, SystemClock
-from screenloop.manager.hosts.base import Host, HostPlan, HostSeen
+from screenloop.manager.hosts.base import Host, HostPlan, HostReport, HostSeen
 from screenloop.manager.hosts.host_wire import HostCard, HostOrders
+from screenloop.manager.hosts.ray_actor import HostActor
 from screenloop.manager.hosts.remote import RemoteHost
-from screenloop.manager.hosts.server import run_host
 from screenloop.store.blobs import BlobStore
 from screenloop.types import Struct
 
 ENDED_KEPT = 256
 """Ended hosts that are remembered with the reason."""
-_CARD = "card.json"
-_LOOK_S = 0.02
+_FIRST_ANSWER_S = 5.0
+"""What an actor that was not started here gets to say where it answers."""
 _MIB = 2**20
 
 _log = logging.getLogger(__name__)
@@ -63,56 +60,36 @@ class RaySettings(Struct, frozen=True, kw_only=True):
     """How often an actor is asked where it answers."""
 
 
-class HostActor:
-    """What runs in the actor's process."""
+class ActorHost(RemoteHost):
+    """The way to one boot of a host; once Ray has restarted it, reports come from the next boot.
 
-    async def __init__(self, orders: bytes) -> None:  # type: ignore[misc]
-        """Serve, and return once the host answers; Ray awaits this.
+    By them whoever asked learns what was lost. Nothing else reaches the new process under the name
+    of the old one: the old address answers no more.
+    """
 
-        Args:
-            orders: `HostOrders` as JSON, without an address.
-        """
-        import ray
+    def __init__(self, host: str, address: str, *, token: str, blobs: BlobStore) -> None:
+        """Prepare as `RemoteHost` does."""
+        super().__init__(host, address, token=token, blobs=blobs)
+        self._token = token
+        self._store = blobs
+        self._later: list[RemoteHost] = []
 
-        told = msgspec.json.decode(orders, type=HostOrders)
-        self._ended = asyncio.Event()
-        self._answered = False
-        folder = Path(tempfile.mkdtemp(prefix="screenloop-host-"))
-        path = folder / _CARD
-        self._orders = msgspec.structs.replace(
-            told, listen=ray.util.get_node_ip_address(), ready_file=str(path)
-        )
-        self._serving = asyncio.create_task(self._serve())
-        try:
-            while not _is_there(path):
-                if self._serving.done():
-                    # Says why it did not come up.
-                    await self._serving
-                await asyncio.sleep(_LOOK_S)
-            self._card = _read(path)
-        finally:
-            # An actor may be killed at any time: nothing of it is left on the disk.
-            shutil.rmtree(folder, ignore_errors=True)
-        self._answered = True
+    def restarted_at(self, address: str) -> None:
+        """Learn where the newest process answers."""
+        way = RemoteHost(self.id, address, token=self._token, blobs=self._store)
+        self._later.append(way)
 
-    async def card(self) -> bytes:
-        """Return the `HostCard` of this process."""
-        return self._card
+    async def report(self, *, deadline_s: float) -> HostReport:
+        """Say what there is, in whichever process answers."""
+        if self._later:
+            return await self._later[-1].report(deadline_s=deadline_s)
+        return await super().report(deadline_s=deadline_s)
 
-    async def end(self) -> None:
-        """Close all Instances and stop serving; the process is the launcher's to end."""
-        self._ended.set()
-        await asyncio.wait({self._serving})
-
-    async def _serve(self) -> None:
-        import ray
-
-        try:
-            await run_host(self._orders, self._ended, clock=SystemClock())
-        finally:
-            if self._answered and not self._ended.is_set():
-                # No manager came back: without this Ray would keep the actor for ever.
-                ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
+    async def close(self) -> None:
+        """Close the connections."""
+        for way in self._later:
+            await way.close()
+        await super().close()
 
 
 @dataclass(kw_only=True)
@@ -120,11 +97,14 @@ class _Actor:
     """An actor as this launcher knows it."""
 
     handle: Any
-    state: Literal["starting", "running", "gone"] = "starting"
+    state: Literal["starting", "running"] = "starting"
     card: HostCard | None = None
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once it was asked where it answers, whatever came of that."""
+    missed: bool = False
+    """Whether it was not there at the last look."""
     following: asyncio.Task[None] | None = None
-    ending: asyncio.Task[None] | None = None
-    ways: weakref.WeakSet[RemoteHost] = field(default_factory=weakref.WeakSet)
+    ways: weakref.WeakSet[ActorHost] = field(default_factory=weakref.WeakSet)
 
 
 class RayLauncher:
@@ -147,6 +127,8 @@ class RayLauncher:
         self._clock = clock or SystemClock()
         self._actors: dict[str, _Actor] = {}
         self._ended: OrderedDict[str, str] = OrderedDict()
+        self._endings: dict[str, asyncio.Task[None]] = {}
+        self._look_again_s = self._clock.now_s()
         self._connecting = asyncio.Lock()
         self._connected_here = False
 
@@ -173,14 +155,18 @@ class RayLauncher:
             memory=memory_mib * _MIB,
             resources=dict(settings.resources) or None,
         )
-        handle = await self._call(f"start host {plan.host}", actor.remote, _encode(orders))
+        handle = await self._call(
+            f"start host {plan.host}", actor.remote, msgspec.json.encode(orders)
+        )
         self._know(plan.host, handle)
 
     async def stop(self, host: str) -> None:
         """Have a host ended: asked first, killed after the grace, and not restarted."""
         actor = self._actors.get(host)
-        if actor is not None and actor.ending is None:
-            actor.ending = asyncio.create_task(self._end(host, actor))
+        if actor is not None and host not in self._endings:
+            ending = asyncio.create_task(self._end(host, actor.handle))
+            self._endings[host] = ending
+            ending.add_done_callback(lambda _: self._endings.pop(host, None))
 
     async def seen(self) -> tuple[HostSeen, ...]:
         """Return every host of this namespace that is there or ended lately.
@@ -188,16 +174,10 @@ class RayLauncher:
         Raises:
             InfraFault: the cluster cannot be asked.
         """
-        ray = await self._ray()
-        known = set(self._actors)
-        listed = await self._call("list hosts", ray.util.list_named_actors, all_namespaces=True)
-        names = {one["name"] for one in listed if one["namespace"] == self._settings.namespace}
-        for host in names - set(self._actors) - set(self._ended):
-            with contextlib.suppress(ValueError):
-                # One that went between the two calls.
-                self._know(host, await self._found(host))
-        for host in known - names:
-            self._gone(host, "its actor is no longer there")
+        now_s = self._clock.now_s()
+        if now_s >= self._look_again_s:
+            await self._look()
+            self._look_again_s = now_s + self._settings.ask_s
         there = [
             HostSeen(host=host, state=actor.state, address=actor.card.address)
             if actor.card is not None and actor.state == "running"
@@ -208,11 +188,8 @@ class RayLauncher:
         return (*there, *gone)
 
     def connect(self, seen: HostSeen, token: str) -> Host:
-        """Return the way to a running host; it follows an actor that is restarted elsewhere.
-
-        The host's heartbeat then shows another boot, by which its leases are known to be lost.
-        """
-        way = RemoteHost(seen.host, seen.address, token=token, blobs=self._blobs)
+        """Return the way to a running host."""
+        way = ActorHost(seen.host, seen.address, token=token, blobs=self._blobs)
         actor = self._actors.get(seen.host)
         if actor is not None:
             actor.ways.add(way)
@@ -220,15 +197,10 @@ class RayLauncher:
 
     async def close(self) -> None:
         """Wait for hosts that are ending; the others live on."""
-        for actor in self._actors.values():
-            if actor.following is not None:
-                actor.following.cancel()
-        tasks = [
-            task
-            for actor in self._actors.values()
-            for task in (actor.following, actor.ending)
-            if task is not None
-        ]
+        following = {one.following for one in self._actors.values() if one.following is not None}
+        for task in following:
+            task.cancel()
+        tasks = following | set(self._endings.values())
         if tasks:
             await asyncio.wait(tasks)
         self._actors.clear()
@@ -268,6 +240,30 @@ class RayLauncher:
                 )
                 self._connected_here = True
         return ray
+
+    async def _look(self) -> None:
+        """Compare what is known with what Ray has."""
+        ray = await self._ray()
+        known = set(self._actors)
+        listed = await self._call("list hosts", ray.util.list_named_actors, all_namespaces=True)
+        names = {one["name"] for one in listed if one["namespace"] == self._settings.namespace}
+        strange = names - set(self._actors) - set(self._ended)
+        for host in strange:
+            with contextlib.suppress(ValueError):
+                # One that went between the two calls.
+                self._know(host, await self._found(host))
+        for host in known & set(self._actors):
+            actor = self._actors[host]
+            if host not in names and actor.missed:
+                self._gone(host, "its actor is no longer there")
+            # The actor's own answer knows more, and comes soon.
+            actor.missed = host not in names
+        # Those of an earlier manager run already: whoever adopts them must see them so.
+        asked = [self._actors[host].asked for host in strange & set(self._actors)]
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_FIRST_ANSWER_S):
+                for one in asked:
+                    await one.wait()
 
     async def _found(self, host: str) -> Any:
         ray = await self._ray()
@@ -311,41 +307,35 @@ class RayLauncher:
             except Exception as error:
                 # Ray has plain Exceptions too, as for a cluster that went away.
                 _log.warning("host %s does not say where it answers: %s", host, error)
+            actor.asked.set()
             await self._clock.sleep(self._settings.ask_s)
 
     def _meet(self, actor: _Actor, card: HostCard) -> None:
+        if actor.card not in (None, card):
+            for way in actor.ways:
+                way.restarted_at(card.address)
         actor.card, actor.state = card, "running"
-        for way in actor.ways:
-            way.address = card.address
 
     def _gone(self, host: str, reason: str) -> None:
         actor = self._actors.pop(host, None)
         if actor is None:
             return
-        actor.state = "gone"
+        actor.asked.set()
         if actor.following is not None and actor.following is not asyncio.current_task():
             actor.following.cancel()
         self._ended[host] = reason
         while len(self._ended) > ENDED_KEPT:
             self._ended.popitem(last=False)
 
-    async def _end(self, host: str, actor: _Actor) -> None:
+    async def _end(self, host: str, handle: Any) -> None:
         from ray.exceptions import RayError
 
         ray = await self._ray()
         with contextlib.suppress(TimeoutError, RayError):
             async with asyncio.timeout(self._settings.grace_s):
-                await actor.handle.end.remote()
-        await self._call(f"end host {host}", ray.kill, actor.handle, no_restart=True)
-
-
-def _encode(orders: HostOrders) -> bytes:
-    return msgspec.json.encode(orders)
-
-
-def _is_there(path: Path) -> bool:
-    return path.exists()
-
-
-def _read(path: Path) -> bytes:
-    return path.read_bytes()
+                await handle.end.remote()
+        try:
+            await self._call(f"end host {host}", ray.kill, handle, no_restart=True)
+        except InfraFault as error:
+            # Whoever wants it ended asks again while it is there.
+            _log.warning("%s", error)

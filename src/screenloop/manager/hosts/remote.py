@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-import aiohttp
 import msgspec
 
 from screenloop.actions import Action
@@ -15,6 +13,7 @@ from screenloop.manager.hosts.base import Grip, HostReport
 from screenloop.manager.hosts.host_wire import BindBody, OpenBody, ShutBody
 from screenloop.manager.hosts.unreachable import HostUnreachable
 from screenloop.manager.operations import shown
+from screenloop.manager.quick_client import QuickClient
 from screenloop.manager.wire import (
     Done,
     ObservationReply,
@@ -33,7 +32,6 @@ from screenloop.types import Claim, EnvRef, EnvSpec, Observation, Start, StepRes
 
 ANSWER_S = 1.0
 """What the answer's way back may take besides the operation's deadline."""
-_CONNECTIONS = 256
 
 R = TypeVar("R")
 
@@ -56,9 +54,11 @@ class RemoteHost:
         """
         self.id = host
         self.address = address.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        self._headers = (
+            f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\n".encode()
+        )
         self._blobs = blobs
-        self._session: aiohttp.ClientSession | None = None
+        self._client = QuickClient(self.address)
 
     async def open(self, instance: str, env: EnvRef, *, deadline_s: float) -> EnvSpec:
         """Start an Instance under this name; returns when it is strictly ready."""
@@ -103,20 +103,18 @@ class RemoteHost:
 
     async def report(self, *, deadline_s: float) -> HostReport:
         """Say what there is."""
-        data = await self._send("GET", "/v1/host/report", None, deadline_s)
+        data = await self._send(b"GET", "/v1/host/report", b"", deadline_s)
         return self._read(data, HostReport)
 
     async def close(self) -> None:
         """Close the connections."""
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        self._client.close()
 
     def _seen(self, reply: ObservationReply) -> Observation:
         return unstow(reply.observation, reply.blob, Observation, self._blobs)
 
     async def _ask(self, path: str, body: Any, kind: type[R], deadline_s: float) -> R:
-        data = await self._send("POST", path, msgspec.json.encode(body), deadline_s)
+        data = await self._send(b"POST", path, msgspec.json.encode(body), deadline_s)
         return self._read(data, kind)
 
     def _read(self, data: bytes, kind: type[R]) -> R:
@@ -125,7 +123,7 @@ class RemoteHost:
         except InfraFault as error:
             raise HostUnreachable(str(error)) from error
 
-    async def _send(self, method: str, path: str, body: bytes | None, deadline_s: float) -> bytes:
+    async def _send(self, method: bytes, path: str, body: bytes, deadline_s: float) -> bytes:
         """Return the body of a good answer.
 
         Raises:
@@ -134,19 +132,14 @@ class RemoteHost:
         """
         where = f"host {self.id} at {self.address}"
         try:
-            async with (
-                asyncio.timeout(deadline_s + ANSWER_S),
-                self._open_session().request(
-                    method, self.address + path, data=body, headers=self._headers
-                ) as reply,
-            ):
-                data = await reply.read()
-                status = reply.status
+            status, data = await self._client.send(
+                method, path.encode(), self._headers, body, deadline_s + ANSWER_S
+            )
         except TimeoutError as error:
             raise HostUnreachable(
                 f"{where} did not answer {path} within {deadline_s + ANSWER_S:g} s"
             ) from error
-        except (aiohttp.ClientError, OSError) as error:
+        except OSError as error:
             raise HostUnreachable(
                 f"{where} cannot be reached: {type(error).__name__}: {error}"
             ) from error
@@ -155,12 +148,3 @@ class RemoteHost:
         if not is_error_body(data):
             raise HostUnreachable(f"{where} answered {status} with something that is not ours")
         raise error_from(status, data, where)
-
-    def _open_session(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=30.0),
-                timeout=aiohttp.ClientTimeout(total=None),
-                trust_env=False,
-            )
-        return self._session

@@ -189,7 +189,10 @@ class PostgresJournal:
         epoch = await self._joined()
         manager = self._member.manager
         with self._faults("read"):
-            async with self._pool.acquire(timeout=COMMAND_S) as connection, connection.transaction():
+            async with (
+                self._pool.acquire(timeout=COMMAND_S) as connection,
+                connection.transaction(),
+            ):
                 inherited = await ownership.inherit(connection, self._member, epoch)
                 if inherited is None:
                     raise self._lose_place()
