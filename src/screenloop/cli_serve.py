@@ -48,6 +48,7 @@ def serve(
     port: int = 8600,
     token: str = "",
     blobs: str = "",
+    journal: str = "",
     keep_hosts: Switch = False,
     orphan_s: float = 60.0,
     drain_s: float = DRAIN_S,
@@ -71,6 +72,10 @@ def serve(
         That clients must show; drawn when left out. $SCREENLOOP_TOKEN serves as well.
     blobs
         Store for frames and tasks: s3://BUCKET/PREFIX, or file:///FOLDER on a shared disk.
+    journal
+        Database for the journal, which several managers may share:
+        postgresql://USER@SERVER/DATABASE, the password in $PGPASSWORD or ~/.pgpass. Left out, a
+        file in the state folder.
     keep_hosts
         Leave hosts running at the end, for the next manager to take over.
     orphan_s
@@ -87,7 +92,7 @@ def serve(
     token = token_of(token) or secrets.token_urlsafe(24)
     options = ServeOptions(
         state=str(state), pools=tuple(map(read_pool, pools)), token=token, address=address,
-        port=port, blobs=blobs, orphan_s=orphan_s, keep_hosts=keep_hosts, drain_s=drain_s,
+        port=port, blobs=blobs, journal=journal, orphan_s=orphan_s, keep_hosts=keep_hosts, drain_s=drain_s,
     )  # fmt: skip
     set_up_logs(log, sys.stderr)
     console = Console(soft_wrap=True)

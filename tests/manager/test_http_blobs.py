@@ -15,7 +15,7 @@ from screenloop.rollout.play import RunRequest, play
 from screenloop.store.episodes import read_episode
 from screenloop.store.runs import RunFolder
 from screenloop.suites.catalog import find_suite, select
-from screenloop.types import Claim, Start, Task
+from screenloop.types import Budget, Claim, Start, Task
 
 MOST_BYTES = 2048
 ONCE_A_KIND = "/v1/spec"
@@ -91,7 +91,7 @@ async def test_long_texts_go_through_the_store_in_both_directions(tmp_path: Path
         client = served.client()
         lease = await client.acquire(task.env, "a-run", ttl_s=60)
         await client.reset(lease, Start(task=task), deadline_s=5)
-        await client.step(lease, "e/0/0", Type(text="x" * 30_000), deadline_s=5)
+        await client.step(lease, "e/0/0", Type(text="x" * 18_000), deadline_s=5)
         await client.evaluate(lease, Claim(answer="y" * 30_000), deadline_s=5)
     scales.require_light()
 
@@ -129,7 +129,8 @@ async def played(
 ) -> tuple[list[Any], RunFolder]:
     """Play a Run; return all that its model was sent and replied, in order of the episodes."""
     out = tmp_path / name
-    result = await play(RunRequest(suite=suite, model="oracle", out=str(out), manager=at, **fields))
+    fields = {"model": "oracle", **fields}
+    result = await play(RunRequest(suite=suite, out=str(out), manager=at, **fields))
     assert [row.unscored for row in result.rows] == [None] * len(result.rows)
     episodes = [read_episode(out / row.path) for row in result.rows]
     calls = [
@@ -146,12 +147,16 @@ async def played(
     [
         ("fake", {"concurrency": 3}),
         ("phone-core", {"limit": 1}),
-        ("phone-core", {"limit": 1, "dialect": "tinytree"}),
+        ("phone-core", {"limit": 1, "dialect": "tinytree", "model": "scripted"}),
     ],
 )
 async def test_a_run_by_a_manager_sends_the_model_the_very_same_bytes(
     tmp_path: Path, suite: str, fields: dict[str, Any]
 ) -> None:
+    if fields.get("model") == "scripted":
+        script = tmp_path / "script.json"
+        script.write_text('["<e1>", "<e2>", "<e3>", "nothing that can be read", "<e4>", "<e5>"]')
+        fields = {**fields, "model": f"scripted:{script}", "budget": Budget(steps=6)}
     here, _ = await played(tmp_path, "here", None, suite=suite, **fields)
     async with serving(tmp_path) as served:
         at = ManagerAt(url=served.url, token=TOKEN)

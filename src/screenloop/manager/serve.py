@@ -47,6 +47,8 @@ class ServeOptions(Struct, frozen=True, kw_only=True):
     keep_hosts: bool = False
     """Whether hosts are left running at the end, for the next manager to take over."""
     drain_s: float = DRAIN_S
+    journal: str = ""
+    """URL of the PostgreSQL database for the journal; empty for a file in `state`."""
 
 
 class Serves(Struct, frozen=True, kw_only=True):
@@ -95,12 +97,20 @@ async def run_manager(
         state / "hosts", blobs=blobs, orphan_s=options.orphan_s, clock=clock, module=host_module
     )
     launchers: dict[str, Launcher] = {plan.env.kind: local for plan in options.pools}
+    tokens = HostTokens(secret)
     supply = PooledSupply(
-        options.pools, launchers, tokens=HostTokens(secret), blobs=blobs_url, clock=clock,
+        options.pools, launchers, tokens=tokens, blobs=blobs_url, clock=clock,
         timing=timing, started=metrics.started,
     )  # fmt: skip
+    replaced = asyncio.Event()
+
+    def lose_place() -> None:
+        replaced.set()
+        ended.set()
+
+    journal = _open_journal(options, tokens, clock=clock, replaced=lose_place)
     service = ManagerService(
-        supply, SqliteJournal(state / "journal.db"), clock=clock, fencing=fencing,
+        supply, journal, clock=clock, fencing=fencing,
         observer=FaultLog(metrics),
     )  # fmt: skip
     recovery = await service.start()
@@ -114,11 +124,32 @@ async def run_manager(
         async with Serving(app, listener):
             up(Serves(url=url_of(listener), blobs=blobs_url, recovery=recovery))
             await ended.wait()
-            left = await service.drain(deadline_s=0.0 if options.keep_hosts else options.drain_s)
-            if left and not options.keep_hosts:
+            keep_hosts = options.keep_hosts or replaced.is_set()
+            left = await service.drain(deadline_s=0.0 if keep_hosts else options.drain_s)
+            if left and not keep_hosts:
                 _log.warning("%d leases were held at the end", left)
     finally:
         watch.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await watch
-        await (service.detach() if options.keep_hosts else service.close())
+        # After a replacement the hosts are another manager's.
+        keep_hosts = options.keep_hosts or replaced.is_set()
+        await (service.detach() if keep_hosts else service.close())
+
+
+def _open_journal(
+    options: ServeOptions, tokens: HostTokens, *, clock: Clock, replaced: Callable[[], None]
+) -> Journal:
+    if not options.journal:
+        return SqliteJournal(Path(options.state) / "journal.db")
+    try:
+        from screenloop.manager.journal.postgres import PostgresJournal
+    except ImportError as error:
+        raise ConfigError(
+            "a journal in PostgreSQL needs asyncpg: pip install 'screenloop[postgres]'"
+        ) from error
+    # A name of the folder's own: who serves from it next takes this manager's place at once, and
+    # nobody else does, for nobody else finds the hosts whose cards lie there.
+    name = f"manager-{tokens.of('manager')[:12]}"
+    member = Member(manager=name, fleet=name)
+    return PostgresJournal(options.journal, member, clock=clock, replaced=replaced)

@@ -10,8 +10,8 @@ import asyncio
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Coroutine
+from typing import Any, Literal
 
 from screenloop.types import Struct
 
@@ -70,6 +70,7 @@ class UnreliableProxy:
         self._decide = decide
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._late: set[asyncio.Task[None]] = set()
 
     @property
     def url(self) -> str:
@@ -79,10 +80,11 @@ class UnreliableProxy:
 
     async def __aenter__(self) -> UnreliableProxy:
         """Listen on a free port of the loopback address."""
-        self._server = await asyncio.start_server(
-            lambda reader, writer: self._begin(self._serve(reader, writer)),
-            "127.0.0.1", limit=_HEAD_BYTES,
-        )  # fmt: skip
+
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self._begin(self._serve(reader, writer))
+
+        self._server = await asyncio.start_server(accept, "127.0.0.1", limit=_HEAD_BYTES)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -95,12 +97,23 @@ class UnreliableProxy:
             await asyncio.wait(set(self._tasks))
         await self._server.wait_closed()
 
+    async def settle(self) -> None:
+        """Wait until nothing is late any more."""
+        while self._late:
+            await asyncio.wait(set(self._late))
+
     # ---- parts -------------------------------------------------------------------------------
 
-    def _begin(self, work: object) -> None:
-        task: asyncio.Task[None] = asyncio.ensure_future(work)  # type: ignore[call-overload]
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _begin_late(self, request: _Message, delay_s: float) -> None:
+        task = self._begin(self._pass_on_late(request, delay_s))
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -128,13 +141,13 @@ class UnreliableProxy:
             case "slow":
                 await asyncio.sleep(fate.delay_s)
             case "late":
-                self._begin(self._pass_on_late(request, fate.delay_s))
+                self._begin_late(request, fate.delay_s)
                 return None
             case _:
                 pass
         reply = await self._pass_on(request)
         if fate.kind == "twice":
-            self._begin(self._pass_on_late(request, fate.delay_s))
+            self._begin_late(request, fate.delay_s)
         return reply
 
     async def _pass_on_late(self, request: _Message, delay_s: float) -> None:
