@@ -92,7 +92,8 @@ def serve(
     token = token_of(token) or secrets.token_urlsafe(24)
     options = ServeOptions(
         state=str(state), pools=tuple(map(read_pool, pools)), token=token, address=address,
-        port=port, blobs=blobs, journal=journal, orphan_s=orphan_s, keep_hosts=keep_hosts, drain_s=drain_s,
+        port=port, blobs=blobs, journal=journal, orphan_s=orphan_s, keep_hosts=keep_hosts,
+        drain_s=drain_s,
     )  # fmt: skip
     set_up_logs(log, sys.stderr)
     console = Console(soft_wrap=True)

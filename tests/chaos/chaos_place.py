@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -45,6 +46,11 @@ class World:
         verdict = await self._client.evaluate(lease, Claim(), deadline_s=30)
         await self._client.release(lease)
         return verdict
+
+    async def use_until_refused(self, lease: Lease) -> None:
+        while True:
+            await self.step(lease, 0)
+            await asyncio.sleep(0.01)
 
     def host(self) -> HostCard:
         """Return the one host that runs."""

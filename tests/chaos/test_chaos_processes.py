@@ -30,10 +30,10 @@ async def test_an_episode_goes_on_after_its_host_was_stopped_for_a_while(tmp_pat
     async with world(tmp_path) as there:
         lease = await there.begin(ttl_s=1)
         # An operation under way holds the lease, however long its host takes.
-        stall = asyncio.create_task(there.processes.stall_host(there.host(), 1.5))
-        await asyncio.sleep(0)
-        await there.step(lease, 0)
-        await stall
+        with there.processes.stalled(there.host()):
+            stepping = asyncio.create_task(there.step(lease, 0))
+            await asyncio.sleep(1.5)
+        await stepping
         assert there.steps() == {action_id(0): 1}
 
 
@@ -57,17 +57,11 @@ async def test_a_full_disk_and_a_clock_that_jumps_cost_leases_and_nothing_else(
 ) -> None:
     async with world(tmp_path) as there:
         lease = await there.begin()
-        filling = asyncio.create_task(there.processes.fill_disk(1.0))
-        while not (there.processes.state / "ballast").exists() and not there.processes.is_full():
-            await asyncio.sleep(0.01)
-        with pytest.raises(InfraFault):
-            for number in range(len(ACTIONS)):
-                await there.step(lease, number, deadline_s=0.5)
-        await filling
+        async with there.processes.full_disk():
+            with pytest.raises(InfraFault):
+                await there.step(lease, 0, deadline_s=1)
         again = await there.begin()
         there.processes.skew_clock(3600.0)
         with pytest.raises(LeaseLost):
-            while True:
-                await there.step(again, 0)
-                await asyncio.sleep(0.01)
+            await there.use_until_refused(again)
         assert (await there.finish(await there.begin())).success

@@ -1,7 +1,7 @@
 import pytest
 from engine_parts import assistant, user, words
 
-from screenloop.engine.gguf_chat import ChatTemplate, GivenReplies
+from screenloop.engine.gguf_chat import ChatTemplate
 from screenloop.engine.gguf_file import GgufCard
 from screenloop.errors import ConfigError
 from screenloop.messages import ImagePart
@@ -78,12 +78,3 @@ def test_a_template_cannot_reach_out_of_its_sandbox():
 def test_a_broken_template_is_named():
     with pytest.raises(ConfigError, match="chat template of tiny is broken"):
         chat_template("{% for %}")
-
-
-def test_only_so_many_replies_are_remembered():
-    replies = GivenReplies(limit=2)
-    for number in range(3):
-        replies.remember([number], "same", [number])
-    assert replies.recall([0], "same") is None
-    assert replies.recall([2], "same") == (2,)
-    assert replies.recall([2], "other") is None

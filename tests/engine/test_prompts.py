@@ -1,7 +1,8 @@
 import pytest
 from engine_parts import assistant, image, pixel_policy, text_policy, user, words
 
-from screenloop.engine.prompts import PromptWriter, ReplyMemory
+from screenloop.engine.prompts import PromptWriter
+from screenloop.engine.replies import ReplyMemory
 from screenloop.errors import ConfigError
 from screenloop.messages import Message, TextPart
 from screenloop.store.blobs import MemoryBlobs

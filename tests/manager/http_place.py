@@ -27,6 +27,7 @@ from screenloop.manager.service import ManagerService
 from screenloop.manager.serving import Serving, listen, url_of
 from screenloop.manager.supply.base import Supply
 from screenloop.manager.supply.on_demand import OnDemandSupply
+from screenloop.manager.supply.pooled import PooledSupply
 from screenloop.manager.timed_http import HALF_REQUEST_S
 from screenloop.store.blob_urls import folder_url
 from screenloop.store.blobs import BlobStore, FolderBlobs
@@ -145,6 +146,7 @@ async def serving(
     app = ManagerApp(
         service, token=TOKEN, blobs=shared, blobs_url=folder_url(folder / "shared"),
         metrics=metrics, clock=clock,
+        pools=source.status if isinstance(source, PooledSupply) else lambda: (),
     ).asgi()  # fmt: skip
     listener = listen(port=port)
     served = Served(

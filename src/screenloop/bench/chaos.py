@@ -137,8 +137,7 @@ class Monkey:
                         self._world.skew_clock(self._skew_s)
                         self.done[move.kind] += 1
                     case "fill_disk":
-                        lasting.create_task(self._world.fill_disk(move.seconds))
-                        self.done[move.kind] += 1
+                        lasting.create_task(self._fill_disk(move))
 
     async def _kill_host(self, move: Move) -> None:
         by_s = time.monotonic() + _HOST_WAIT_S
@@ -153,7 +152,13 @@ class Monkey:
         card = self._world.pick(move.pick)
         if card is not None:
             self.done[move.kind] += 1
-            await self._world.stall_host(card, move.seconds)
+            with self._world.stalled(card):
+                await asyncio.sleep(move.seconds)
+
+    async def _fill_disk(self, move: Move) -> None:
+        self.done[move.kind] += 1
+        async with self._world.full_disk():
+            await asyncio.sleep(move.seconds)
 
 
 async def run(episodes: int = 300, *, seed: int = 0, fencing: bool = True) -> ChaosBench:

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -156,12 +157,13 @@ class ChaosWorld:
         """End a host without a word; tells whether it was there."""
         return _signal(card, signal.SIGKILL)
 
-    async def stall_host(self, card: HostCard, seconds: float) -> None:
-        """Stop a host and let it go on after a while."""
+    @contextlib.contextmanager
+    def stalled(self, card: HostCard) -> Iterator[None]:
+        """Keep a host stopped."""
         self._stopped.add(card.pid)
         try:
             _signal(card, signal.SIGSTOP)
-            await asyncio.sleep(seconds)
+            yield
         finally:
             _signal(card, signal.SIGCONT)
             self._stopped.discard(card.pid)
@@ -170,8 +172,9 @@ class ChaosWorld:
         """Put the manager's clock ahead by so much in all."""
         write_skew(self.control, skew_s)
 
-    async def fill_disk(self, seconds: float) -> None:
-        """Leave no room on the disk for a while."""
+    @contextlib.asynccontextmanager
+    async def full_disk(self) -> AsyncIterator[None]:
+        """Keep the disk full."""
         ballast = self.state / "ballast"
         switch = self.control / FULL_FILE
         try:
@@ -179,7 +182,7 @@ class ChaosWorld:
                 await asyncio.to_thread(_fill, ballast)
             else:
                 switch.touch()
-            await asyncio.sleep(seconds)
+            yield
         finally:
             ballast.unlink(missing_ok=True)
             switch.unlink(missing_ok=True)

@@ -23,8 +23,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from screenloop.engine.gguf_chat import GivenReplies
 from screenloop.engine.gguf_server import Completion, GgufLimits, LlamaServer
+from screenloop.engine.replies import ReplyMemory
 from screenloop.errors import AgentError, ConfigError, DeadlinePassed
 from screenloop.messages import ChatRequest, ImagePart, Reply, Sampling
 from screenloop.store.blobs import BlobStore
@@ -85,7 +85,7 @@ class GgufModel:
         self._limits = limits
         self._clock = clock
         self._new_key = new_key
-        self._replies = GivenReplies()
+        self._replies = ReplyMemory()
         self._stops: dict[int, str] = {}
         """Texts of the tokens that have ended replies so far."""
         self._loading: asyncio.Task[LlamaServer] | None = None

@@ -8,19 +8,16 @@ the words.
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
+from screenloop.engine.replies import ReplyMemory
 from screenloop.engine.vision import PlacedImage, VisionRule, place
 from screenloop.errors import ConfigError
 from screenloop.messages import ImagePart, Message, TextPart
 from screenloop.types import Struct
-
-MAX_REPLIES = 20_000
-"""Replies whose ids are remembered."""
 
 
 class Prompt(Struct, frozen=True, kw_only=True):
@@ -42,24 +39,6 @@ class Prompt(Struct, frozen=True, kw_only=True):
             for index in range(image.length):
                 keys[image.start + index] = -((name << 20) + index + 1)
         return tuple(keys)
-
-
-class ReplyMemory:
-    """The ids of replies, by the prompt they answered and their text."""
-
-    def __init__(self, limit: int = MAX_REPLIES) -> None:
-        self._limit = limit
-        self._ids: OrderedDict[tuple[int, str], tuple[int, ...]] = OrderedDict()
-
-    def remember(self, prompt_ids: Sequence[int], text: str, token_ids: Sequence[int]) -> None:
-        """Keep a reply; the oldest one goes when there are too many."""
-        self._ids[hash(tuple(prompt_ids)), text] = tuple(token_ids)
-        if len(self._ids) > self._limit:
-            self._ids.popitem(last=False)
-
-    def recall(self, prompt_ids: Sequence[int], text: str) -> tuple[int, ...] | None:
-        """Return the ids of a reply, or `None` when it was not given here."""
-        return self._ids.get((hash(tuple(prompt_ids)), text))
 
 
 class PromptWriter:

@@ -14,6 +14,8 @@ from screenloop.manager.clock import Clock, SystemClock
 from screenloop.manager.fault_log import FaultLog
 from screenloop.manager.hosts.base import Launcher
 from screenloop.manager.hosts.local import HOST_MODULE, LocalLauncher
+from screenloop.manager.journal.base import Journal
+from screenloop.manager.journal.ownership import Member
 from screenloop.manager.journal.sqlite import SqliteJournal
 from screenloop.manager.metrics import Metrics
 from screenloop.manager.recovery import Recovery
@@ -90,18 +92,7 @@ async def run_manager(
     state = Path(options.state)
     blobs_url = options.blobs or folder_url(state / "blobs")
     blobs = open_blobs(blobs_url)
-    listener = listen(options.address, options.port)
-    secret = kept_secret(state / "secret")
-    metrics = Metrics()
-    local = LocalLauncher(
-        state / "hosts", blobs=blobs, orphan_s=options.orphan_s, clock=clock, module=host_module
-    )
-    launchers: dict[str, Launcher] = {plan.env.kind: local for plan in options.pools}
-    tokens = HostTokens(secret)
-    supply = PooledSupply(
-        options.pools, launchers, tokens=tokens, blobs=blobs_url, clock=clock,
-        timing=timing, started=metrics.started,
-    )  # fmt: skip
+    tokens = HostTokens(kept_secret(state / "secret"))
     replaced = asyncio.Event()
 
     def lose_place() -> None:
@@ -109,10 +100,23 @@ async def run_manager(
         ended.set()
 
     journal = _open_journal(options, tokens, clock=clock, replaced=lose_place)
-    service = ManagerService(
-        supply, journal, clock=clock, fencing=fencing,
-        observer=FaultLog(metrics),
+    try:
+        listener = listen(options.address, options.port)
+    except BaseException:
+        await journal.close()
+        raise
+    metrics = Metrics()
+    local = LocalLauncher(
+        state / "hosts", blobs=blobs, orphan_s=options.orphan_s, clock=clock, module=host_module
+    )
+    launchers: dict[str, Launcher] = {plan.env.kind: local for plan in options.pools}
+    supply = PooledSupply(
+        options.pools, launchers, tokens=tokens, blobs=blobs_url, clock=clock,
+        timing=timing, started=metrics.started,
     )  # fmt: skip
+    service = ManagerService(
+        supply, journal, clock=clock, fencing=fencing, observer=FaultLog(metrics)
+    )
     recovery = await service.start()
     app = ManagerApp(
         service, token=options.token, blobs=blobs, blobs_url=blobs_url, metrics=metrics,

@@ -231,7 +231,7 @@ class PostgresJournal:
         """Carry out one statement, which commits itself; returns whether it touched anything."""
         epoch = await self._joined()
         with self._faults("write"):
-            async with self._pool.acquire(timeout=COMMAND_S) as connection:
+            async with asyncio.timeout(COMMAND_S), self._pool.acquire() as connection:
                 row = await connection.fetchrow(statement, self._member.manager, epoch, *values)
         if not row["mine"]:
             raise self._lose_place()
