@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -39,6 +40,7 @@ from screenloop.report.terminal import (
     run_table,
     struct_table,
 )
+from screenloop.rollout.managers import manager_at
 from screenloop.rollout.play import RunRequest, play, run_folder
 from screenloop.rollout.proof import TaskProof
 from screenloop.store.runs import RunFolder, RunResult
@@ -197,7 +199,7 @@ class RunFlags:
             budget=None if self.steps is None else Budget(steps=self.steps),
             sampling=Sampling(temperature=self.temperature, max_tokens=self.max_tokens),
             price=parse_price(self.price) if self.price else None,
-            manager=cli_serve.manager_at(self.manager),
+            manager=manager_at(self.manager, os.environ),
         )  # fmt: skip
         return replace(request, out=str(run_folder(request, now_s)))
 

@@ -25,7 +25,7 @@ from screenloop.manager.serve import DRAIN_S, ServeOptions, Serves, run_manager
 from screenloop.manager.service_wire import Status
 from screenloop.manager.top import status_table
 from screenloop.report.terminal import print_fitted
-from screenloop.rollout.managers import TOKEN_VARIABLE, ManagerAt
+from screenloop.rollout.managers import TOKEN_VARIABLE
 
 Json = Annotated[bool, Parameter(help="Print one JSON object on stdout.", negative="")]
 Switch = Annotated[bool, Parameter(negative="")]
@@ -34,11 +34,6 @@ Switch = Annotated[bool, Parameter(negative="")]
 def token_of(given: str) -> str:
     """Return the token that a client shows: the flag's, or the environment's."""
     return given or os.environ.get(TOKEN_VARIABLE, "")
-
-
-def manager_at(url: str) -> ManagerAt | None:
-    """Return where Instances are leased: nowhere else, without a URL."""
-    return ManagerAt(url=url, token=token_of("")) if url else None
 
 
 def serve(

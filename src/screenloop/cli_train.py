@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -20,8 +20,10 @@ from screenloop.errors import ConfigError
 from screenloop.registry import unknown
 from screenloop.report import words
 from screenloop.report.terminal import print_fitted
+from screenloop.rollout.managers import manager_at
 from screenloop.store.runs import write_whole
 from screenloop.train.display import Board, LiveRun, result_table
+from screenloop.train.extra import missing_packages
 from screenloop.train.gains import gains
 from screenloop.train.metrics import NAME as METRICS
 from screenloop.train.metrics import Line, read_metrics
@@ -38,7 +40,6 @@ Switch = Annotated[bool, Parameter(negative="")]
 Dtype = Literal["float32", "bfloat16", "float16"]
 ONE_FILE = "01_grpo_in_one_file"
 """The recipe that is an algorithm to be read, not a setting of the trainer."""
-_EXTRA = ("torch", "transformers", "peft", "safetensors", "tokenizers")
 
 
 def require_train_extra() -> None:
@@ -47,7 +48,7 @@ def require_train_extra() -> None:
     Raises:
         ConfigError: names what is missing and the command that installs it.
     """
-    missing = [name for name in _EXTRA if not _is_installed(name)]
+    missing = missing_packages()
     if missing:
         raise ConfigError(
             f"this needs {', '.join(missing)}, which is not installed: "
@@ -62,6 +63,7 @@ def train(
     out: str = "",
     resume: Switch = False,
     track: Tracked = (),
+    manager: str = "",
     json: Json = False,
 ) -> None:
     """Train a policy by a recipe.
@@ -78,6 +80,8 @@ def train(
         Go on from the last checkpoint in --out.
     track
         Where curves go besides the run's folder: tensorboard, wandb or trackio; may be repeated.
+    manager
+        URL of a manager to lease from; its token is $SCREENLOOP_TOKEN.
     """
     if resume and not out:
         raise ConfigError("--resume goes on with the run in a folder: give --out DIR as well.")
@@ -86,6 +90,8 @@ def train(
     if recipe == ONE_FILE:
         if track:
             raise ConfigError(f"{ONE_FILE} keeps no metrics to track: leave out --track.")
+        if manager:
+            raise ConfigError(f"{ONE_FILE} opens its own environments: leave out --manager.")
         _train_in_one_file(seed, out, resume=resume, json=json)
         return
     from screenloop.train.recipes import RECIPES, find_recipe
@@ -116,8 +122,11 @@ def train(
             if not json:
                 watches.append(watching.enter_context(LiveRun(console, board, time.monotonic)))
             result = asyncio.run(
-                train_policy(chosen, seed, folder, resume=resume, watch=all_of(*watches))
-            )
+                train_policy(
+                    chosen, seed, folder, resume=resume, watch=all_of(*watches),
+                    at=manager_at(manager, os.environ),
+                )
+            )  # fmt: skip
     except KeyboardInterrupt:
         _say_how_to_resume(console, recipe, seed, folder)
         raise
@@ -148,7 +157,8 @@ def serve_model(
     Parameters
     ----------
     folder
-        Of a training run, finished or not, or of a model in the Hugging Face layout.
+        Of a training run, finished or not, of a model in the Hugging Face layout, or the name of a
+        policy that the package holds: tiny_text.
     host
         Address to listen on.
     port
@@ -172,9 +182,8 @@ def serve_model(
     from screenloop.engine.serving import serve
 
     console = Console()
-    found = policy_folder(folder.resolve())
-    trained = read_recipe(found.parent)
-    spoken = "" if trained is None else f" --dialect {trained.dialect}"
+    found, dialect = _policy_named(folder)
+    spoken = f" --dialect {dialect}" if dialect else ""
 
     def ready(base_url: str, name: str) -> None:
         console.print(f"serving  {name} at {base_url}", soft_wrap=True, highlight=False)
@@ -187,6 +196,18 @@ def serve_model(
             threads=threads, seed=seed, ready=ready,
         )
     )  # fmt: skip
+
+
+def _policy_named(folder: Path) -> tuple[Path, str]:
+    """Return where the policy lies, and the dialect it speaks where that is known."""
+    from screenloop.train.recipes import find_recipe
+    from screenloop.train.recipes.checkpoints import shipped, shipped_names
+
+    if not folder.exists() and str(folder) in shipped_names():
+        return shipped(str(folder)), find_recipe(str(folder)).dialect
+    found = policy_folder(folder.resolve())
+    trained = read_recipe(found.parent)
+    return found, "" if trained is None else trained.dialect
 
 
 def _train_in_one_file(seed: int, out: str, *, resume: bool, json: bool) -> None:
@@ -224,14 +245,6 @@ def _train_in_one_file(seed: int, out: str, *, resume: bool, json: bool) -> None
 def _print_json(value: object) -> None:
     sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
     sys.stdout.flush()
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        return find_spec(name) is not None
-    except ValueError:
-        # A module that was set to None is marked as not to be had.
-        return False
 
 
 def _say_how_to_resume(console: Console, recipe: str, seed: int, folder: Path) -> None:

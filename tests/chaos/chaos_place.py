@@ -44,8 +44,11 @@ class World:
         for number in range(first, len(ACTIONS)):
             await self.step(lease, number)
         verdict = await self._client.evaluate(lease, Claim(), deadline_s=30)
-        await self._client.release(lease)
+        await self.release(lease)
         return verdict
+
+    async def release(self, lease: Lease) -> None:
+        await self._client.release(lease)
 
     async def use_until_refused(self, lease: Lease) -> None:
         while True:

@@ -49,8 +49,8 @@ def test_a_step_on_a_device_that_another_episode_was_given_counts() -> None:
 def test_the_same_seed_gives_the_same_faults_and_another_one_others() -> None:
     drawn = [draw_moves(seed, 300, amounts_for(300)) for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]
-    fates = [[decide("/v1/leases/step") for _ in range(500)]
-             for decide in (draw_fates(1, 300), draw_fates(1, 300), draw_fates(2, 300))]  # fmt: skip
+    deciders = draw_fates(1, 300), draw_fates(1, 300), draw_fates(2, 300)
+    fates = [[decide("/v1/leases/step") for _ in range(500)] for decide in deciders]
     assert fates[0] == fates[1] != fates[2]
     assert {fate.kind for fate in fates[0]} == {
         "pass", "lose_request", "lose_reply", "slow", "twice", "late"

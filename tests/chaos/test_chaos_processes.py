@@ -60,6 +60,7 @@ async def test_a_full_disk_and_a_clock_that_jumps_cost_leases_and_nothing_else(
         async with there.processes.full_disk():
             with pytest.raises(InfraFault):
                 await there.step(lease, 0, deadline_s=1)
+        await there.release(lease)
         again = await there.begin()
         there.processes.skew_clock(3600.0)
         with pytest.raises(LeaseLost):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import signal
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
 import pytest
@@ -14,6 +16,7 @@ from postgres_server import PostgresServer
 from test_journal_contract import a_free, a_lease, an_intent
 
 from screenloop.actions import Type
+from screenloop.bench.lease_schedules import draw_schedule, play_schedule
 from screenloop.errors import ConfigError, InfraFault
 from screenloop.manager.journal.base import Intent, LeaseRecord
 from screenloop.manager.journal.ownership import Member
@@ -140,7 +143,7 @@ async def test_a_journal_is_there_before_its_server(postgres: PostgresServer) ->
 async def test_a_cut_connection_costs_one_call_at_most(postgres: PostgresServer) -> None:
     journal = a_journal(postgres, postgres.new_schema(), manager="cut")
     for number in range(5):
-        await until_it_works(lambda number=number: journal.end(a_free(number + 1)))
+        await until_it_works(partial(journal.end, a_free(number + 1)))
         await postgres.run(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE application_name = 'screenloop cut'"
@@ -159,6 +162,16 @@ async def test_closing_without_the_server_ends(postgres: PostgresServer) -> None
         postgres.start()
     with pytest.raises(InfraFault, match="closed"):
         await journal.load()
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_random_schedules_with_crashes_of_the_manager_hold(
+    postgres: PostgresServer, seed: int
+) -> None:
+    journal = a_journal(postgres, postgres.new_schema())
+    world = await play_schedule(draw_schedule(random.Random(seed)), journal=journal)
+    assert not world.violations
+    await journal.close()
 
 
 async def test_a_journal_of_another_layout_is_refused_and_left_alone(

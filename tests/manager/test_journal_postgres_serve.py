@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from postgres_server import PostgresServer
@@ -40,7 +41,7 @@ class Manager:
         )
 
     async def is_up(self) -> None:
-        waits = {self.task, self._up}
+        waits: set[asyncio.Future[Any]] = {self.task, self._up}
         await asyncio.wait(waits, timeout=LONG_S, return_when=asyncio.FIRST_COMPLETED)
         assert self._up.done()
 

@@ -118,7 +118,7 @@ def openapi_document(version: str) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for one in OPERATIONS:
         paths.setdefault(one.path, {})[one.method] = _described(one)
-    return {
+    document = {
         "openapi": "3.1.0",
         "info": {
             "title": "screenloop manager",
@@ -131,6 +131,9 @@ def openapi_document(version: str) -> dict[str, Any]:
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
+    # Defaults of tuples are tuples: only lists are arrays.
+    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(document))
+    return plain
 
 
 def _name(kind: type[Struct]) -> str:

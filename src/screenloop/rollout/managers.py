@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from screenloop.envs.kinds import Environments
@@ -21,6 +21,11 @@ class ManagerAt(Struct, frozen=True, kw_only=True):
 
     url: str
     token: str
+
+
+def manager_at(url: str, environ: Mapping[str, str]) -> ManagerAt | None:
+    """Return where Instances are leased: in this process, without a URL."""
+    return ManagerAt(url=url, token=environ.get(TOKEN_VARIABLE, "")) if url else None
 
 
 @asynccontextmanager

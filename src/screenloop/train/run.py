@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from copy import deepcopy
 from pathlib import Path
 
@@ -17,12 +18,13 @@ from screenloop.config import plain
 from screenloop.engine.decoder import Limits
 from screenloop.engine.local import LocalEngine
 from screenloop.errors import ConfigError
-from screenloop.manager.direct import DirectManager
 from screenloop.registry import find
+from screenloop.rollout.managers import ManagerAt
 from screenloop.rollout.setting import Setting
 from screenloop.store.blobs import FolderBlobs
 from screenloop.train.checkpoint import NAME as CHECKPOINT
 from screenloop.train.checkpoint import read_checkpoint
+from screenloop.train.instances import instances_for
 from screenloop.train.learner import Learner
 from screenloop.train.metrics import Line, MetricsFile
 from screenloop.train.policy_keeper import PolicyKeeper
@@ -117,8 +119,23 @@ async def train(
     resume: bool = False,
     watch: Watch = lambda line: None,
     clocks: Clocks | None = None,
+    at: ManagerAt | None = None,
 ) -> TrainResult:
-    """Train by a recipe at hand; see `train_recipe`."""
+    """Train by a recipe at hand; see `train_recipe`.
+
+    Args:
+        recipe: what to train and how.
+        seed: of everything that is drawn.
+        folder: of the run.
+        resume: whether to go on from the checkpoint in the folder.
+        watch: told each line of the metrics.
+        clocks: measure the run.
+        at: where Instances are leased; `None` opens them in this process.
+
+    Raises:
+        ConfigError: a setting, the folder or the manager's URL is wrong; nothing ran.
+        InfraFault: no manager answers at the URL.
+    """
     clocks = clocks or Clocks(wall=time.monotonic, cpu=time.process_time)
     dialect: Dialect = find("dialect", recipe.dialect, DIALECTS)()
     _require_words(recipe, dialect)
@@ -136,8 +153,8 @@ async def train(
         policy, recipe.settings.learning, recipe.settings.optimiser, lora=recipe.settings.lora
     )
     blobs = FolderBlobs(folder / "blobs")
-    opener = recipe.open_environments(blobs)
-    manager = DirectManager(opener.open)
+    instances = AsyncExitStack()
+    manager = await instances.enter_async_context(instances_for(recipe, at, blobs))
     setting = Setting(manager=manager, want=recipe.want)
     engine = LocalEngine(
         deepcopy(policy), blobs, seed=seed, limits=Limits(rows=512), threaded=False
@@ -170,8 +187,7 @@ async def train(
     finally:
         metrics.close()
         await engine.close()
-        await manager.close()
-        await opener.close()
+        await instances.aclose()
     return _result(trainer, recipe, seed, folder, fingerprint, test, unseen)
 
 
