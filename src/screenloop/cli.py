@@ -40,7 +40,7 @@ from screenloop.report.terminal import (
     run_table,
     struct_table,
 )
-from screenloop.rollout.managers import manager_at
+from screenloop.rollout.managers import MANAGER_VARIABLE, manager_at
 from screenloop.rollout.play import RunRequest, play, run_folder
 from screenloop.rollout.proof import TaskProof
 from screenloop.store.runs import RunFolder, RunResult
@@ -78,11 +78,18 @@ def print_json(value: Any) -> None:
 
 
 @app.command
-def doctor(*, json: Json = False) -> None:
-    """Try what a Run needs and say what is missing and how to get it."""
+def doctor(*, manager: str = "", json: Json = False) -> None:
+    """Try what a Run needs and say what is missing and how to get it.
+
+    Parameters
+    ----------
+    manager
+        URL of a manager to try as well; $SCREENLOOP_MANAGER serves as well.
+    """
     from screenloop.doctor import examine, findings_table, is_ready
 
-    findings = asyncio.run(examine())
+    at = manager_at(manager or os.environ.get(MANAGER_VARIABLE, ""), os.environ)
+    findings = asyncio.run(examine(at))
     if json:
         print_json({"ok": is_ready(findings), "findings": findings})
     else:

@@ -45,6 +45,7 @@ def serve(
     blobs: str = "",
     journal: str = "",
     keep_hosts: Switch = False,
+    direct: Switch = False,
     orphan_s: float = 60.0,
     drain_s: float = DRAIN_S,
     log: LogForm = "text",
@@ -73,6 +74,9 @@ def serve(
         file in the state folder.
     keep_hosts
         Leave hosts running at the end, for the next manager to take over.
+    direct
+        Let clients on this machine go straight to the hosts: faster, but the manager times no
+        steps then.
     orphan_s
         How long hosts live on when the manager has died.
     drain_s
@@ -88,7 +92,7 @@ def serve(
     options = ServeOptions(
         state=str(state), pools=tuple(map(read_pool, pools)), token=token, address=address,
         port=port, blobs=blobs, journal=journal, orphan_s=orphan_s, keep_hosts=keep_hosts,
-        drain_s=drain_s,
+        drain_s=drain_s, direct=direct,
     )  # fmt: skip
     set_up_logs(log, sys.stderr)
     console = Console(soft_wrap=True)

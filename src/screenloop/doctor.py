@@ -13,6 +13,8 @@ from screenloop.browser.binary import find_chromium
 from screenloop.browser.launch import launch
 from screenloop.envs.kinds import Environments
 from screenloop.errors import ScreenloopError
+from screenloop.manager.checkup import Checkup
+from screenloop.rollout.managers import ManagerAt
 from screenloop.store.blobs import FolderBlobs, MemoryBlobs
 from screenloop.suites.catalog import find_suite
 from screenloop.types import Start, Struct
@@ -30,8 +32,12 @@ class Finding(Struct, frozen=True, kw_only=True):
     """Whether something works without it."""
 
 
-async def examine() -> tuple[Finding, ...]:
-    """Try everything, one thing after another."""
+async def examine(at: ManagerAt | None = None) -> tuple[Finding, ...]:
+    """Try everything, one thing after another.
+
+    Args:
+        at: a manager to try as well, layer by layer until one fails.
+    """
     tries: tuple[tuple[str, bool, Callable[[], Awaitable[str]]], ...] = (
         ("python", False, _python),
         ("mocked phone", False, _phone),
@@ -39,7 +45,11 @@ async def examine() -> tuple[Finding, ...]:
         ("browser", True, _browser),
         ("web page", True, _web),
     )
-    return tuple([await _try(name, optional, work) for name, optional, work in tries])
+    findings = [await _try(name, optional, work) for name, optional, work in tries]
+    if at is not None:
+        async for layer in Checkup(at.url, at.token).layers():
+            findings.append(Finding(name=f"manager {layer.name}", ok=layer.ok, detail=layer.detail))
+    return tuple(findings)
 
 
 async def _try(name: str, optional: bool, work: Callable[[], Awaitable[str]]) -> Finding:

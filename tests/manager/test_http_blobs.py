@@ -1,4 +1,4 @@
-"""Only keys travel: every message of an episode is small, and frames end in the Run's own folder."""
+"""Only keys travel: messages are small, and frames end in the folder of the Run that saw them."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import schemathesis
@@ -23,7 +24,6 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from screenloop import __version__
-from screenloop.manager.app import ManagerApp
 from screenloop.manager.openapi import OPERATIONS, openapi_document
 
 RIGHT = {"Authorization": f"Bearer {TOKEN}"}
@@ -93,7 +93,7 @@ async def test_the_document_is_served_as_it_is_and_tells_of_what_is_served(
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 def test_generated_requests_get_answers_that_the_document_allows(
-    case: schemathesis.Case, running: str
+    case: schemathesis.Case[Any], running: str
 ) -> None:
     response = case.call(base_url=running, headers=RIGHT, timeout=30)
     assert response.status_code < 500 or response.status_code == 503

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from http_place import FilmedGarage, serving
@@ -96,7 +97,7 @@ async def test_a_full_journal_grants_nothing_and_loses_nothing_and_recovers(
             "env": {"kind": "odometer", "size_px": [100, 200]}, "run_id": "r" * 128, "ttl_s": 60,
         }  # fmt: skip
         await client.spec(REF)
-        status, answer = 200, {}
+        status, answer = 200, dict[str, Any]()
         while status == 200:
             request = f"{len(leases)}".rjust(200, "x")
             status, answer = await served.post("/v1/leases", {**body, "request_id": request})

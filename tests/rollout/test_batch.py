@@ -97,7 +97,7 @@ async def test_a_fault_is_retried_on_another_instance_and_both_attempts_are_kept
 async def test_the_retry_policy_gives_up_and_leaves_the_episode_unscored(tmp_path: Path) -> None:
     task = TASKS[0]
     result = await run_batch(
-        a_config([task]), [task], Bench().setting(),
+        a_config([task]), [task], Bench().setting(retry_pause_s=0.0),
         lambda: PlayedAgent(ModelUnavailable("refused")), tmp_path / "run",
     )  # fmt: skip
     (row,) = result.rows

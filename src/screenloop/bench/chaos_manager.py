@@ -53,10 +53,13 @@ def read_skew(control: Path) -> float:
     return 0.0
 
 
-async def _follow(clock: SkewedClock, control: Path) -> None:
-    while True:
+async def _follow(clock: SkewedClock, control: Path, ended: asyncio.Event) -> None:
+    """Follow the control file; end when nobody is left who would."""
+    parent = os.getppid()
+    while os.getppid() == parent:
         clock.skew_s = clock.wall_skew_s = read_skew(control)
         await asyncio.sleep(_LOOK_S)
+    ended.set()
 
 
 async def _main(orders: ChaosOrders) -> None:
@@ -64,7 +67,7 @@ async def _main(orders: ChaosOrders) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
     clock = SkewedClock(SystemClock())
     clock.skew_s = clock.wall_skew_s = read_skew(Path(orders.control))
-    following = asyncio.create_task(_follow(clock, Path(orders.control)))
+    following = asyncio.create_task(_follow(clock, Path(orders.control), ended))
 
     def up(serves: Serves) -> None:
         os.write(1, msgspec.json.encode(serves) + b"\n")

@@ -6,6 +6,7 @@ judge it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -19,6 +20,9 @@ from screenloop.criteria import Check, Code, Value
 from screenloop.suites.catalog import find_suite
 from screenloop.types import Mode, Struct, Task
 
+THINK_S = 0.15
+"""What a decision takes: Episodes last long enough for faults to meet them under way, and faults come
+at a pace that hangs on the machine a little only."""
 _FAULTY_EVERY = 100
 _FAULTY = {7: CRASHING, 33: HANGING, 57: CRASHING}
 """Of so many Tasks, which ones have a broken verifier."""
@@ -91,4 +95,5 @@ class Player:
 
     async def decide(self, turn: Turn, *, deadline_s: float) -> Decision:
         """Say what is planned for this turn."""
+        await asyncio.sleep(THINK_S)
         return Decision(actions=(self._plan[turn.step_index],))

@@ -81,7 +81,11 @@ class _Sizes:
 
 
 async def run(
-    *, phones: int = PHONES, operations: int = OPERATIONS, steps: int = STEPS
+    *,
+    phones: int = PHONES,
+    operations: int = OPERATIONS,
+    steps: int = STEPS,
+    idle_s: float = IDLE_S,
 ) -> HttpBench:
     """Measure.
 
@@ -89,14 +93,16 @@ async def run(
         phones: live and leased while steps are timed, on either side.
         operations: small operations.
         steps: timed on either side.
+        idle_s: how long what an idle service uses is measured.
     """
+    tasks = _tasks(phones)
     with tempfile.TemporaryDirectory(prefix="screenloop-http-") as folder:
         place = Path(folder)
         sizes = _Sizes()
         async with serve_process((f"fake={AT_ONCE}",), place / "small") as served:
             small = await _small_cost(served, operations, sizes)
         async with serve_process((f"phone-core={phones}",), place / "phones") as served:
-            times = await _step_times(served, place, phones, steps, sizes)
+            times = await _step_times(served, place, tasks, steps, idle_s, sizes)
     near, far = times.near_ms, times.far_ms
     added = [there - here for here, there in zip(near, far, strict=True)]
     return HttpBench(
@@ -207,10 +213,14 @@ class _Times(Struct, frozen=True, kw_only=True):
 
 
 async def _step_times(
-    served: ServedAt, folder: Path, phones: int, steps: int, sizes: _Sizes
+    served: ServedAt,
+    folder: Path,
+    tasks: Sequence[Task],
+    steps: int,
+    idle_s: float,
+    sizes: _Sizes,
 ) -> _Times:
     """Time steps in this process and over HTTP, in turns."""
-    tasks = _tasks(phones)
     opener = PhoneEnvironments(FolderBlobs(folder / "near"))
     direct = DirectManager(opener.open)
     http = _client(served, folder / "own", sizes)
@@ -221,10 +231,10 @@ async def _step_times(
         far: list[float] = []
         near_cpu_s = far_cpu_s = 0.0
         others = (served.pid, *served.hosts())
-        idle_cpu = await _idle_cpu(others)
+        idle_cpu = await _idle_cpu(others, idle_s)
         others_cpu_s, steps_began_s = sum(map(cpu_s, others)), time.perf_counter()
         for number in range(steps):
-            place = number * phones // steps
+            place = number * len(tasks) // steps
             app = tasks[place].tags["apps"].partition("+")[0]
             began_s = time.process_time()
             near.append(await _timed(direct, here[place], number, Open(app=app)))
@@ -244,10 +254,10 @@ async def _step_times(
         await opener.close()
 
 
-async def _idle_cpu(pids: Sequence[int]) -> float:
+async def _idle_cpu(pids: Sequence[int], idle_s: float) -> float:
     """Return the CPU seconds a second that processes use while nobody asks: their heartbeats."""
     began_s, cpu_began_s = time.perf_counter(), sum(map(cpu_s, pids))
-    await asyncio.sleep(IDLE_S)
+    await asyncio.sleep(idle_s)
     return (sum(map(cpu_s, pids)) - cpu_began_s) / (time.perf_counter() - began_s)
 
 

@@ -22,6 +22,7 @@ from screenloop.manager.hosts.instances import InstanceHost
 from screenloop.manager.journal.sqlite import SqliteJournal
 from screenloop.manager.service import ManagerService
 from screenloop.manager.supply.on_demand import OnDemandSupply
+from screenloop.rollout.plans import golden_plan
 from screenloop.store.blobs import FolderBlobs
 from screenloop.suites.catalog import find_suite, select
 from screenloop.types import Claim, Lease, Start, Struct, Task
@@ -143,7 +144,7 @@ async def _judge(manager: ManagerService, phone: _Phone, *, solve: bool) -> None
     phone.judged = first.unscored is None and not first.success and first.reward == 0
     if solve:
         claim = Claim()
-        for number, action in enumerate(phone.task.golden):
+        for number, action in enumerate(await golden_plan(phone.task, "hybrid")):
             claim = await _play(manager, phone.lease, f"live/{number}", action, claim)
         last = await manager.evaluate(phone.lease, claim, deadline_s=DEADLINE_S)
         phone.judged &= last.success and last.reward == 1

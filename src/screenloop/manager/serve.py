@@ -49,6 +49,8 @@ class ServeOptions(Struct, frozen=True, kw_only=True):
     keep_hosts: bool = False
     """Whether hosts are left running at the end, for the next manager to take over."""
     drain_s: float = DRAIN_S
+    direct: bool = False
+    """Whether clients go straight to hosts, which must be reachable from where clients are."""
     journal: str = ""
     """URL of the PostgreSQL database for the journal; empty for a file in `state`."""
 
@@ -112,7 +114,7 @@ async def run_manager(
     launchers: dict[str, Launcher] = {plan.env.kind: local for plan in options.pools}
     supply = PooledSupply(
         options.pools, launchers, tokens=tokens, blobs=blobs_url, clock=clock,
-        timing=timing, started=metrics.started,
+        timing=timing, direct=options.direct, started=metrics.started,
     )  # fmt: skip
     service = ManagerService(
         supply, journal, clock=clock, fencing=fencing, observer=FaultLog(metrics)

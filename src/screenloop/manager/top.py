@@ -32,7 +32,7 @@ def _headline(status: Status, url: str) -> Text:
     return Text.assemble(
         state,
         f"  {url}  up {_span(status.up_s)}  ",
-        (f"{status.leases} leases, {status.in_flight} operations under way", ""),
+        (f"{status.leases} leases, {status.in_flight} under way", ""),
         (f", {status.acquiring} waiting" if status.acquiring else "", "yellow"),
     )
 

@@ -14,6 +14,8 @@ from screenloop.types import Struct, Want
 
 TOKEN_VARIABLE = "SCREENLOOP_TOKEN"
 """Environment variable that holds the token of a manager."""
+MANAGER_VARIABLE = "SCREENLOOP_MANAGER"
+"""Environment variable that holds the URL of a manager, for `doctor`."""
 
 
 class ManagerAt(Struct, frozen=True, kw_only=True):

@@ -110,15 +110,15 @@ class VerifierWorker:
     async def _kill(self) -> None:
         """Kill the worker and everything it started."""
         process, self._process = self._process, None
-        if process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
-            if process.stdin is not None:
-                process.stdin.close()
         if self._stderr is not None:
             self._stderr.close()
             self._stderr = None
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if process.stdin is not None:
+                process.stdin.close()
+            await process.wait()
 
     def _last_words(self) -> str:
         if self._stderr is None:

@@ -158,7 +158,10 @@ class HostWatch:
                 self._works.begin(self._beat(record, now_s))
 
     async def _beat(self, record: HostRecord, asked_s: float) -> None:
-        assert record.way is not None
+        if record.way is None:
+            # It was struck off before its turn came.
+            record.busy = False
+            return
         try:
             report = await record.way.report(deadline_s=self._around.timing.beat_deadline_s)
         except ScreenloopError as error:

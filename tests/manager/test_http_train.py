@@ -1,0 +1,75 @@
+"""Training leases from a manager as from its own process: the same run, the same figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+from http_place import TOKEN, serving
+
+from screenloop.errors import ConfigError
+from screenloop.rollout.managers import ManagerAt
+from screenloop.store.blobs import FolderBlobs
+
+pytest.importorskip("torch")
+
+from screenloop.train.instances import instances_for
+from screenloop.train.metrics import UpdateLine, WarmUpLine, read_metrics
+from screenloop.train.recipe import Recipe, RolloutSettings, TaskSets, WarmUpSettings
+from screenloop.train.recipes import tiny_text
+from screenloop.train.run import train
+
+
+def short_recipe() -> Recipe:
+    """Return a recipe that is over in seconds."""
+    learning = tiny_text.SETTINGS.learning
+    settings = msgspec.structs.replace(
+        tiny_text.SETTINGS,
+        learning=msgspec.structs.replace(
+            learning, curriculum=msgspec.structs.replace(learning.curriculum, shares={})
+        ),
+        warm_up=WarmUpSettings(demonstrations=4, batch=4, max_steps=2, check_steps=1),
+        rollout=RolloutSettings(groups=1, max_tokens=4),
+        updates=1,
+        evaluate_every=1,
+        checkpoint_every=1,
+    )
+    some = tiny_text.tasks()
+    few = TaskSets(
+        train=some.train[:4], validation=some.validation[:1], test=some.test[:1],
+        unseen=some.unseen[:1],
+    )  # fmt: skip
+    return replace(tiny_text.recipe(), name="short", settings=settings, tasks=lambda: few)
+
+
+async def test_a_run_by_a_manager_learns_the_very_same(tmp_path: Path) -> None:
+    recipe = short_recipe()
+    here = await train(recipe, 0, tmp_path / "here")
+    async with serving(tmp_path) as served:
+        at = ManagerAt(url=served.url, token=TOKEN)
+        there = await train(recipe, 0, tmp_path / "there", at=at)
+        assert served.service.status().leases == 0
+        assert served.metrics.faults.keys() <= {"agent"}
+    assert (there.episodes, there.success_before, there.success_after_rl) == (
+        here.episodes, here.success_before, here.success_after_rl,
+    )  # fmt: skip
+    losses = [
+        [
+            line.loss
+            for line in read_metrics(tmp_path / name)
+            if isinstance(line, WarmUpLine | UpdateLine)
+        ]
+        for name in ("here", "there")
+    ]
+    assert losses[0] == losses[1]
+    assert len(losses[0]) >= 2
+
+
+async def test_a_url_that_is_none_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="http://"):
+        async with instances_for(
+            tiny_text.recipe(), ManagerAt(url="nowhere", token=TOKEN), FolderBlobs(tmp_path)
+        ):
+            raise AssertionError("there is no manager")
