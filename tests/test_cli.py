@@ -29,7 +29,7 @@ EVAL_KEYS = [
 ]  # fmt: skip
 COMMANDS = {
     "apps", "bench", "collect", "compare", "demo", "doctor", "eval", "phone", "proof", "report",
-    "serve-model", "show", "suites", "tasks", "train",
+    "serve", "serve-model", "show", "suites", "tasks", "top", "train",
 }  # fmt: skip
 
 

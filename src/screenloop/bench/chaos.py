@@ -62,10 +62,13 @@ class ChaosBench(Struct, frozen=True, kw_only=True, omit_defaults=False):
     misscored: int
     """Scored Episodes whose verdict is not that of what was played."""
     unscored: int
-    """Sound Episodes without a score after their retries."""
+    """Episodes without a score after their retries, although their verifier was sound."""
     unscored_ratio: float
+    """Of the Episodes with a sound verifier."""
+    unsound: int
+    """Episodes with a verifier that hangs or crashes; they cannot have a score."""
     task_faults: int
-    """Episodes whose verifier hung or crashed, and which were rightly left unscored at once."""
+    """Of these, those that came as far as their verifier, were blamed on the task and not retried."""
     attempts: int
     faulted: dict[str, int]
     """Attempts that a failure ended, by blame."""
@@ -200,7 +203,8 @@ async def run(episodes: int = 300, *, seed: int = 0, fencing: bool = True) -> Ch
         duplicated=of_devices.duplicated + of_devices.rewound + of_devices.trespassed,
         misscored=of_run.misscored,
         unscored=of_run.unscored,
-        unscored_ratio=of_run.unscored / episodes,
+        unscored_ratio=of_run.unscored / (episodes - of_run.unsound),
+        unsound=of_run.unsound,
         task_faults=of_run.task_faults,
         attempts=watch.attempts,
         faulted=of_run.faulted,

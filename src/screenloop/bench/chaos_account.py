@@ -35,9 +35,11 @@ class RunAccount(Struct, frozen=True, kw_only=True):
     misscored: int
     """Scored otherwise than what was played must be."""
     unscored: int
-    """Unscored although the task was sound."""
+    """Without a score although their verifier was sound."""
+    unsound: int
+    """With a verifier that hangs or crashes, so that they cannot have a score."""
     task_faults: int
-    """Unscored since the verifier hung or crashed, as they must be, and not tried again for it."""
+    """Of these, those that came as far as their verifier, were blamed on the task and not retried."""
     faulted: dict[str, int]
     """Attempts that a failure ended, by blame."""
     reasons: tuple[str, ...]
@@ -100,13 +102,14 @@ def account_of_run(
             misscored += said != wanted
             if said != wanted:
                 reasons.append(f"{planned.task.key}: {said} where {wanted} was played")
-        elif wanted == "task_fault" and _blamed_on_task(verdicts) == 1:
-            task_faults += 1
+        elif wanted == "task_fault":
+            task_faults += why.blame is Blame.TASK and _blamed_on_task(verdicts) == 1
         else:
             unscored += 1
             reasons.append(f"{planned.task.key}: {why.blame} in {why.stage}: {why.reason}")
     return RunAccount(
         lost=lost, misscored=misscored, unscored=unscored, task_faults=task_faults,
+        unsound=sum(end == "task_fault" for end in expected.values()),
         faulted=dict(sorted(faulted.items())), reasons=tuple(reasons[:10]),
     )  # fmt: skip
 

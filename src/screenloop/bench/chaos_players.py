@@ -21,8 +21,7 @@ from screenloop.suites.catalog import find_suite
 from screenloop.types import Mode, Struct, Task
 
 THINK_S = 0.15
-"""What a decision takes: Episodes last long enough for faults to meet them under way, and faults come
-at a pace that hangs on the machine a little only."""
+"""What a decision takes, so that faults meet Episodes under way on a fast machine too."""
 _FAULTY_EVERY = 100
 _FAULTY = {7: CRASHING, 33: HANGING, 57: CRASHING}
 """Of so many Tasks, which ones have a broken verifier."""

@@ -34,10 +34,10 @@ from screenloop.types import EnvRef, Task
 KNOWN = tuple(path for path in PATHS if "bluetooth" not in path.through)
 TRAIN = range(480)
 VALIDATION = range(10_000, 10_080)
-TEST = range(40_000, 40_150)
+TEST = range(60_000, 60_150)
 UNSEEN_TASKS = range(24)
 WORLDS = range(8)
-TEST_WORLDS = range(200, 208)
+TEST_WORLDS = range(300, 308)
 """Never seen in training, nor in validation."""
 SCREEN = EnvRef(kind="phone", size_px=(103, 229))
 """Screens are painted at a quarter of the usual size: they become thumbnails anyhow."""
