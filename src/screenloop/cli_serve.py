@@ -43,6 +43,7 @@ def serve(
     port: int = 8600,
     token: str = "",
     blobs: str = "",
+    hosts: str = "local",
     journal: str = "",
     keep_hosts: Switch = False,
     direct: Switch = False,
@@ -68,6 +69,8 @@ def serve(
         That clients must show; drawn when left out. $SCREENLOOP_TOKEN serves as well.
     blobs
         Store for frames and tasks: s3://BUCKET/PREFIX, or file:///FOLDER on a shared disk.
+    hosts
+        Where hosts run: local, kubernetes:FILE or ray:FILE, where FILE holds settings as JSON.
     journal
         Database for the journal, which several managers may share:
         postgresql://USER@SERVER/DATABASE, the password in $PGPASSWORD or ~/.pgpass. Left out, a
@@ -91,8 +94,8 @@ def serve(
     token = token_of(token) or secrets.token_urlsafe(24)
     options = ServeOptions(
         state=str(state), pools=tuple(map(read_pool, pools)), token=token, address=address,
-        port=port, blobs=blobs, journal=journal, orphan_s=orphan_s, keep_hosts=keep_hosts,
-        drain_s=drain_s, direct=direct,
+        port=port, blobs=blobs, hosts=hosts, journal=journal, orphan_s=orphan_s,
+        keep_hosts=keep_hosts, drain_s=drain_s, direct=direct,
     )  # fmt: skip
     set_up_logs(log, sys.stderr)
     console = Console(soft_wrap=True)

@@ -68,7 +68,7 @@ class ChaosBench(Struct, frozen=True, kw_only=True, omit_defaults=False):
     unsound: int
     """Episodes with a verifier that hangs or crashes; they cannot have a score."""
     task_faults: int
-    """Of these, those that came as far as their verifier, were blamed on the task and not retried."""
+    """Of these, those whose verifier was reached, blamed on the task, and not tried again."""
     attempts: int
     faulted: dict[str, int]
     """Attempts that a failure ended, by blame."""

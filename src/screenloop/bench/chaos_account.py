@@ -39,7 +39,7 @@ class RunAccount(Struct, frozen=True, kw_only=True):
     unsound: int
     """With a verifier that hangs or crashes, so that they cannot have a score."""
     task_faults: int
-    """Of these, those that came as far as their verifier, were blamed on the task and not retried."""
+    """Of these, those whose verifier was reached, blamed on the task, and not tried again."""
     faulted: dict[str, int]
     """Attempts that a failure ended, by blame."""
     reasons: tuple[str, ...]

@@ -8,11 +8,13 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from screenloop.errors import ConfigError
 from screenloop.manager.app import ManagerApp
 from screenloop.manager.clock import Clock, SystemClock
 from screenloop.manager.fault_log import FaultLog
-from screenloop.manager.hosts.base import Launcher
+from screenloop.manager.hosts.launchers import open_launcher
 from screenloop.manager.hosts.local import HOST_MODULE, LocalLauncher
 from screenloop.manager.journal.base import Journal
 from screenloop.manager.journal.ownership import Member
@@ -29,6 +31,9 @@ from screenloop.types import Struct
 
 DRAIN_S = 30.0
 """How long holders of Leases get when the manager is told to end."""
+
+RAY_SILENT_S = 60.0
+"""How long a host on Ray may be silent: a restart takes seconds, and tens under load."""
 
 _log = logging.getLogger(__name__)
 
@@ -51,6 +56,8 @@ class ServeOptions(Struct, frozen=True, kw_only=True):
     drain_s: float = DRAIN_S
     direct: bool = False
     """Whether clients go straight to hosts, which must be reachable from where clients are."""
+    hosts: str = "local"
+    """Where hosts run: `local`, `kubernetes:FILE` or `ray:FILE`."""
     journal: str = ""
     """URL of the PostgreSQL database for the journal; empty for a file in `state`."""
 
@@ -94,6 +101,12 @@ async def run_manager(
     state = Path(options.state)
     blobs_url = options.blobs or folder_url(state / "blobs")
     blobs = open_blobs(blobs_url)
+    local = LocalLauncher(
+        state / "hosts", blobs=blobs, orphan_s=options.orphan_s, clock=clock, module=host_module
+    )
+    launcher = open_launcher(options.hosts, local=local, blobs=blobs, clock=clock)
+    on_ray = options.hosts.startswith("ray:")
+    plans = tuple(_patient(plan) for plan in options.pools) if on_ray else options.pools
     tokens = HostTokens(kept_secret(state / "secret"))
     replaced = asyncio.Event()
 
@@ -108,13 +121,9 @@ async def run_manager(
         await journal.close()
         raise
     metrics = Metrics()
-    local = LocalLauncher(
-        state / "hosts", blobs=blobs, orphan_s=options.orphan_s, clock=clock, module=host_module
-    )
-    launchers: dict[str, Launcher] = {plan.env.kind: local for plan in options.pools}
     supply = PooledSupply(
-        options.pools, launchers, tokens=tokens, blobs=blobs_url, clock=clock,
-        timing=timing, direct=options.direct, started=metrics.started,
+        plans, {plan.env.kind: launcher for plan in plans}, tokens=tokens, blobs=blobs_url,
+        clock=clock, timing=timing, direct=options.direct or on_ray, started=metrics.started,
     )  # fmt: skip
     service = ManagerService(
         supply, journal, clock=clock, fencing=fencing, observer=FaultLog(metrics)
@@ -141,6 +150,11 @@ async def run_manager(
         # After a replacement the hosts are another manager's.
         keep_hosts = options.keep_hosts or replaced.is_set()
         await (service.detach() if keep_hosts else service.close())
+
+
+def _patient(plan: PoolPlan) -> PoolPlan:
+    """Leave Ray the time to restart a host before it counts as gone."""
+    return replace(plan, silent_s=max(plan.silent_s, RAY_SILENT_S))
 
 
 def _open_journal(
