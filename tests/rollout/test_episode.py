@@ -26,13 +26,21 @@ from screenloop.actions import (
 from screenloop.agent.base import Decision
 from screenloop.envs.base import Environment
 from screenloop.envs.fake import FakeEnvironment, FakeFault
-from screenloop.errors import AgentError, Blame, ConfigError, ModelUnavailable, TaskError
+from screenloop.errors import (
+    AgentError,
+    Blame,
+    ConfigError,
+    InfraFault,
+    ModelUnavailable,
+    TaskError,
+)
 from screenloop.manager.direct import DirectManager
 from screenloop.rollout.setting import Deadlines
 from screenloop.types import (
     Budget,
     EndReason,
     EnvRef,
+    Lease,
     Mode,
     Observation,
     SnapshotKey,
@@ -351,6 +359,22 @@ async def test_the_instance_is_given_back_whatever_happens(tmp_path: Path) -> No
     await play(PlayedAgent(TaskError("x")), tmp_path, bench)
     await play(PlayedAgent(Finish()), tmp_path, bench)
     assert len(bench.devices) == 1
+
+
+async def test_a_verdict_stands_when_the_instance_cannot_be_given_back(tmp_path: Path) -> None:
+    class OneWay(DirectManager):
+        async def release(self, lease: Lease) -> None:
+            raise InfraFault("the manager cannot be reached")
+
+    bench = Bench()
+    bench.manager = OneWay(bench.open)
+    task = fake_task()
+    ending, episode = await play(
+        PlayedAgent(*solution(task)), tmp_path, bench, attempt=an_attempt(task)
+    )
+    assert ending.verdict.success
+    assert not ending.may_retry
+    assert episode.verdict == ending.verdict
 
 
 async def test_a_cancelled_episode_has_no_end_and_gives_its_instance_back(tmp_path: Path) -> None:

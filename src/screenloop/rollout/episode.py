@@ -8,6 +8,7 @@ blame, the stage and the reason.
 from __future__ import annotations
 
 import asyncio
+import logging
 import traceback
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -48,6 +49,8 @@ from screenloop.types import (
     Verdict,
     Want,
 )
+
+_log = logging.getLogger(__name__)
 
 
 class Ending(Struct, frozen=True, kw_only=True):
@@ -200,7 +203,11 @@ async def _leased(attempt: Attempt, setting: Setting) -> AsyncIterator[Lease]:
     try:
         yield lease
     finally:
-        await setting.manager.release(lease)
+        try:
+            await setting.manager.release(lease)
+        except ScreenloopError as error:
+            # What the attempt came to stands; a Lease that is not given back expires by itself.
+            _log.warning("lease %s was not given back: %s", lease.id, error)
 
 
 async def _prepare(attempt: Attempt, setting: Setting, tally: _Tally) -> None:
