@@ -170,7 +170,8 @@ async def test_a_blob_that_is_something_else_is_refused_and_a_missing_one_is_inf
     "field",
     [
         {"ttl_s": 0}, {"ttl_s": 1e12}, {"wait_s": -1}, {"wait_s": 1e6}, {"run_id": ""},
-        {"run_id": "r" * 129}, {"request_id": ""}, {"env": None}, {"env": {"kind": "odometer"}},
+        {"run_id": "r" * 129}, {"run_id": "r\0"}, {"request_id": ""}, {"request_id": "a\nb"},
+        {"env": None}, {"env": {"kind": "odometer"}},
         {"env": {"kind": "odometer", "size_px": [1, 2, 3]}},
         {"env": {"kind": "odometer", "size_px": ["1", 2]}},
     ],

@@ -18,7 +18,7 @@ class AcquireBody(Struct, frozen=True, kw_only=True):
     """Grant the exclusive right to an Instance."""
 
     env: EnvRef
-    run_id: Annotated[str, Meta(min_length=1, max_length=128)]
+    run_id: Annotated[str, Meta(pattern="^[^\\x00-\\x1f\\x7f]{1,128}$")]
     """Begins the Lease's id, which is a name itself."""
     request_id: Name
     """Of the client's drawing; the same one again is answered with the same Lease."""

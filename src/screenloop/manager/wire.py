@@ -32,8 +32,9 @@ INLINE_BYTES = 1024
 BODY_BYTES = 64 * 1024
 """Bodies above this are refused unread."""
 
-Name = Annotated[str, Meta(min_length=1, max_length=200)]
-ActionId = Annotated[str, Meta(pattern="^.{1,250}/[0-9]{1,9}/[0-9]{1,9}$")]
+Name = Annotated[str, Meta(pattern="^[^\\x00-\\x1f\\x7f]{1,200}$")]
+"""Without control characters, which no journal need keep and no log need show."""
+ActionId = Annotated[str, Meta(pattern="^[^\\x00-\\x1f\\x7f]{1,250}/[0-9]{1,9}/[0-9]{1,9}$")]
 """`episode/step/number`; the manager and the host take it as it is, its parts are for logs."""
 BlobName = Annotated[str, Meta(pattern="^(sha256-[0-9a-f]{64}[.][a-z0-9]+)?$")]
 """A blob key, or nothing."""
