@@ -122,7 +122,7 @@ def counts_progress(settings: RewardSettings) -> bool:
     for name in settings.step_weights:
         if name not in SOURCES:
             raise unknown("source of step rewards", name, SOURCES)
-    return PROGRESS in settings.step_weights
+    return settings.step_weights.get(PROGRESS, 0.0) > 0.0
 
 
 def attempt_reward(
@@ -145,7 +145,8 @@ def attempt_reward(
     }
     unknown: set[int] = set()
     values = _step_values(episode, settings, sources)
-    for name, weight in sorted(settings.step_weights.items()):
+    for name in sorted(values):
+        weight = settings.step_weights[name]
         unknown.update(t for t, value in enumerate(values[name]) if value is None)
         earned = [weight * (value or 0.0) for value in values[name]]
         components[f"step/{name}"] = sum(earned)
@@ -182,13 +183,14 @@ def _step_values(
     episode: Episode, settings: RewardSettings, sources: Sequence[StepRewards]
 ) -> dict[str, StepValues]:
     by_name = {source.name: source for source in sources}
-    missing = sorted(set(settings.step_weights) - set(by_name))
+    weighed = [name for name, weight in settings.step_weights.items() if weight]
+    missing = sorted(set(weighed) - set(by_name))
     if missing:
         raise ConfigError(
             f"step rewards weigh {missing[0]!r}, but there is no such source; given: "
             f"{', '.join(sorted(by_name)) or 'none'}"
         )
-    values = {name: by_name[name].values(episode) for name in settings.step_weights}
+    values = {name: by_name[name].values(episode) for name in weighed}
     for name, given in values.items():
         if len(given) != len(episode.steps):
             raise ConfigError(

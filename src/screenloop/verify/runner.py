@@ -42,27 +42,24 @@ class VerifierWorker:
         Raises:
             TaskError: the verifier cannot be loaded, raised, crashed, hung past the deadline, or
                 returned something else than a Finding. Not worth a retry.
-            DeadlinePassed: the worker did not come up before the deadline.
-            InfraFault: the worker cannot be started.
+            DeadlinePassed: no worker took the check before the deadline.
+            InfraFault: no worker can be started.
         """
         verifier = check.path
         job = Job(check=check, evidence=evidence, claim=claim)
         async with self._turn:
-            process = self._process
-            if process is not None and process.returncode is not None:
-                # It ended between two verdicts, which is nobody's verifier's doing.
-                await self._kill()
-            is_up = False
+            taken = False
             try:
                 async with asyncio.timeout(deadline_s):
-                    process = self._process or await self._start()
-                    is_up = True
-                    line = await _exchange(process, msgspec.json.encode(job) + b"\n")
+                    process = await self._given(msgspec.json.encode(job) + b"\n")
+                    taken = True
+                    assert process.stdout is not None
+                    line = await process.stdout.readline()
             except TimeoutError:
                 await self._kill()
-                if not is_up:
+                if not taken:
                     raise DeadlinePassed(
-                        f"no worker for {verifier} came up within {deadline_s:.3g} s"
+                        f"no worker took {verifier} within {deadline_s:.3g} s"
                     ) from None
                 raise TaskError(
                     f"verifier {verifier} gave no verdict within {deadline_s:.3g} s and was killed."
@@ -86,6 +83,22 @@ class VerifierWorker:
         """End the worker process; may be called twice."""
         async with self._turn:
             await self._kill()
+
+    async def _given(self, job: bytes) -> asyncio.subprocess.Process:
+        """Return a worker that has taken the job.
+
+        One that ended between two verdicts, which is no verifier's doing, is replaced.
+
+        Raises:
+            InfraFault: no worker takes it.
+        """
+        for process in (self._process, None):
+            if process is None:
+                await self._kill()
+                process = await self._start()
+            if await _takes(process, job):
+                return process
+        raise InfraFault("a verifier worker that had just come up took no job")
 
     async def _start(self) -> asyncio.subprocess.Process:
         """Start the process and wait until it is up."""
@@ -128,9 +141,12 @@ class VerifierWorker:
         return self._stderr.read().decode("utf-8", errors="replace").strip() or "nothing"
 
 
-async def _exchange(process: asyncio.subprocess.Process, line: bytes) -> bytes:
+async def _takes(process: asyncio.subprocess.Process, job: bytes) -> bool:
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(line)
-    await process.stdin.drain()
-    return await process.stdout.readline()
+    try:
+        process.stdin.write(job)
+        await process.stdin.drain()
+        return await process.stdout.readline() == b"\n"
+    except ConnectionError:
+        return False

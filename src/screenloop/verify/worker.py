@@ -1,9 +1,10 @@
 """The process that runs code verifiers: `python -m screenloop.verify.worker`.
 
-An empty line on stdout says that it is up. Then each line on stdin, a JSON job, gives a line on
-stdout, a JSON result. A job's check names a verifier by its dotted path; the verifier is called as
-`verify(evidence, claim, params)` and returns a Finding. What it prints goes to stderr. When the
-other side goes away, the process ends, even in the middle of a job.
+An empty line on stdout says that it is up. Then each line on stdin, a JSON job, gives two on
+stdout: an empty one once it is taken, and a JSON result. A job's check names a verifier by its
+dotted path; the verifier is called as `verify(evidence, claim, params)` and returns a Finding. What
+it prints goes to stderr. When the other side goes away, the process ends, even in the middle of a
+job.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ def main() -> None:
     threading.Thread(target=_read_jobs, args=(sys.stdin.buffer, jobs), daemon=True).start()
     results.write(b"\n")
     while True:
-        result = run_job(jobs.get())
+        job = jobs.get()
+        results.write(b"\n")
+        result = run_job(job)
         # `write` on an unbuffered pipe may take a part only.
         left = memoryview(msgspec.json.encode(result) + b"\n")
         while left:

@@ -46,7 +46,7 @@ GOAL_WORDS = tuple(
 
 SETTINGS = TrainSettings(
     learning=LearningSettings(
-        loss=LossSettings(clip=Clip(low=0.2, high=0.28), entropy=0.05),
+        loss=LossSettings(clip=Clip(low=0.2, high=0.28), entropy=0.005),
         curriculum=CurriculumSettings(attempts=8, attempts_unsolved=8, attempts_mastered=4),
     ),
     warm_up=WarmUpSettings(
@@ -57,9 +57,9 @@ SETTINGS = TrainSettings(
         watch_above=0.08,
         check_steps=16,
     ),
-    optimiser=OptimiserSettings(learning_rate=3e-4, warm_up_updates=5),
-    rollout=RolloutSettings(groups=16, max_tokens=3, temperature=0.7),
-    updates=24,
+    optimiser=OptimiserSettings(learning_rate=2e-4, warm_up_updates=5),
+    rollout=RolloutSettings(groups=16, max_tokens=3),
+    updates=36,
     stop_at=0.95,
     evaluate_every=12,
     checkpoint_every=4,
