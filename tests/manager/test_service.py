@@ -50,6 +50,27 @@ async def test_a_request_whose_lease_is_over_is_told_so_instead_of_given_another
         await served.lease(request_id="r")
 
 
+async def test_a_request_withdrawn_while_the_host_is_told_costs_no_instance() -> None:
+    served = Served()
+    served.wire.bound.clear()
+    asked = asyncio.create_task(served.lease(request_id="r"))
+    while not served.wire.binding:
+        await asyncio.sleep(0)
+    withdrawn = asyncio.create_task(served.service.withdraw("r"))
+    await asyncio.sleep(0)
+    served.wire.bound.set()
+    await withdrawn
+    with pytest.raises(InfraFault, match="withdrawn"):
+        await asked
+    for _ in range(50):
+        # Giving the instance back goes on by itself.
+        await asyncio.sleep(0)
+    again = await served.lease()
+    assert len(served.garage.made) == 1
+    await served.step(again)
+    assert served.garage.made[0].steps == 1
+
+
 async def test_a_time_to_live_that_is_no_time_is_refused() -> None:
     with pytest.raises(ConfigError, match="above 0 s"):
         await Served().lease(ttl_s=0)

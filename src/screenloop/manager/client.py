@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from screenloop.actions import Action
-from screenloop.errors import Busy, ConfigError, DeadlinePassed, ScreenloopError
+from screenloop.errors import Busy, ConfigError, DeadlinePassed, InfraFault, ScreenloopError
 from screenloop.manager.clock import Clock, SystemClock
 from screenloop.manager.connection import Connection
 from screenloop.manager.service_wire import (
@@ -251,6 +251,12 @@ async def ask_manager(url: str, path: str, kind: type[R], *, token: str) -> R:
     connection = Connection(url, token=token, clock=SystemClock())
     try:
         return await connection.ask("GET", path, None, kind, CONNECT_S)
+    except DeadlinePassed as error:
+        raise InfraFault(
+            f"no manager answers at {url}; start one with `screenloop serve` ({error})"
+        ) from error
+    except ConfigError as error:
+        raise ConfigError(f"{error}. Give the manager's token in $SCREENLOOP_TOKEN") from error
     finally:
         await connection.close()
 

@@ -87,6 +87,10 @@ class Grants:
                 raise
             try:
                 await self.bind(record)
+            except asyncio.CancelledError:
+                # Nobody wants it any more, which is no fault of the Instance.
+                self._begin(record, self._park(record))
+                raise
             except BaseException as error:
                 await self.throw_away(record, words_of(error))
                 if left and isinstance(error, ScreenloopError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -127,17 +128,18 @@ class _Gauges(Collector):
         waiting = GaugeMetricFamily(
             "screenloop_pool_waiting", "Requests that nothing is free for", labels=("kind",)
         )
+        # A kind may have pools of several sizes; a series must not come twice.
+        counts: dict[str, Tally[str]] = {}
         for pool in self._pools():
-            kind = pool.env.kind
-            for state, number in (
-                ("free", pool.ready - pool.taken),
-                ("leased", pool.taken),
-                ("starting", pool.starting),
-                ("quarantined", pool.quarantined),
-            ):
-                instances.add_metric((kind, state), number)
-            hosts.add_metric((kind,), pool.hosts)
-            waiting.add_metric((kind,), pool.waiting)
+            counts.setdefault(pool.env.kind, Tally()).update(
+                free=pool.ready - pool.taken, leased=pool.taken, starting=pool.starting,
+                quarantined=pool.quarantined, hosts=pool.hosts, waiting=pool.waiting,
+            )  # fmt: skip
+        for kind, count in counts.items():
+            for state in ("free", "leased", "starting", "quarantined"):
+                instances.add_metric((kind, state), count[state])
+            hosts.add_metric((kind,), count["hosts"])
+            waiting.add_metric((kind,), count["waiting"])
         yield from (instances, hosts, waiting)
         metrics = self._metrics
         over = metrics.evaluated + metrics.unscored

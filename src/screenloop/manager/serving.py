@@ -104,7 +104,7 @@ def listen(address: str = "127.0.0.1", port: int = 0) -> socket.socket:
         # it an answer's second part waits 40 ms for the first to be acknowledged.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         raise ConfigError(f"cannot listen on {address} port {port}: {error}") from error
 
 

@@ -153,6 +153,7 @@ class Rollouts:
         run_id: str,
         max_tokens: int,
         judged: bool = False,
+        lockstep: bool = True,
     ) -> None:
         """Prepare.
 
@@ -164,6 +165,8 @@ class Rollouts:
             run_id: In whose name Instances are leased.
             max_tokens: Of a reply.
             judged: Whether each step is judged as well, for rewards that count progress.
+            lockstep: Whether attempts may wait for one another. Where Instances are fewer than
+                attempts, those that wait for one would hold up those that have one.
         """
         self._setting = setting
         self._blobs = blobs
@@ -172,6 +175,7 @@ class Rollouts:
         self._run_id = run_id
         self._max_tokens = max_tokens
         self._judged = judged
+        self._lockstep = lockstep
 
     async def play(
         self,
@@ -190,7 +194,7 @@ class Rollouts:
             leave: list[ExitStack] = []
             for _ in planned:
                 leave.append(members.enter_context(ExitStack()))
-                if lockstep and isinstance(model, LocalEngine):
+                if lockstep and self._lockstep and isinstance(model, LocalEngine):
                     leave[-1].enter_context(model.taking_part())
             return tuple(
                 await asyncio.gather(

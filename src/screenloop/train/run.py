@@ -20,25 +20,30 @@ from screenloop.engine.local import LocalEngine
 from screenloop.errors import ConfigError
 from screenloop.registry import find
 from screenloop.rollout.managers import ManagerAt
-from screenloop.rollout.setting import Setting
+from screenloop.rollout.setting import Deadlines, Setting
 from screenloop.store.blobs import FolderBlobs
+from screenloop.store.runs import RunFolder
 from screenloop.train.checkpoint import NAME as CHECKPOINT
 from screenloop.train.checkpoint import read_checkpoint
 from screenloop.train.instances import instances_for
 from screenloop.train.learner import Learner
 from screenloop.train.metrics import Line, MetricsFile
 from screenloop.train.policy_keeper import PolicyKeeper
-from screenloop.train.recipe import Recipe, TaskSets, require_trainable
+from screenloop.train.recipe import Recipe, TaskSets, TrainSettings, require_trainable
 from screenloop.train.recipes import find_recipe
 from screenloop.train.reward import counts_progress
 from screenloop.train.rollouts import Played, Rollouts, one_each
 from screenloop.train.run_files import POLICY, RunRecipe, write_recipe
+from screenloop.train.settings import read_settings
 from screenloop.train.stops import TrainingStopped
 from screenloop.train.streams import stream
 from screenloop.train.trainer import Clocks, Trainer, Watch
 from screenloop.types import Struct
 
 RESULT = "result.json"
+ACQUIRE_S = 3600.0
+"""How long an attempt may wait for an Instance of a manager elsewhere: there may be fewer of them
+than an update makes attempts."""
 
 
 class TrainResult(Struct, frozen=True, kw_only=True, omit_defaults=False):
@@ -140,6 +145,8 @@ async def train(
     dialect: Dialect = find("dialect", recipe.dialect, DIALECTS)()
     _require_words(recipe, dialect)
     tasks = recipe.tasks()
+    # Settings put together in Python are not checked when they are made.
+    read_settings(msgspec.to_builtins(recipe.settings), TrainSettings)
     require_trainable(recipe.settings, tasks)
     judged = counts_progress(recipe.settings.learning.reward)
     told = run_recipe(recipe, tasks, seed)
@@ -155,7 +162,8 @@ async def train(
     blobs = FolderBlobs(folder / "blobs")
     instances = AsyncExitStack()
     manager = await instances.enter_async_context(instances_for(recipe, at, blobs))
-    setting = Setting(manager=manager, want=recipe.want)
+    deadlines = Deadlines() if at is None else Deadlines(acquire_s=ACQUIRE_S)
+    setting = Setting(manager=manager, want=recipe.want, deadlines=deadlines)
     engine = LocalEngine(
         deepcopy(policy), blobs, seed=seed, limits=Limits(rows=512), threaded=False
     )
@@ -166,7 +174,7 @@ async def train(
     metrics = MetricsFile(folder, until_update=checkpoint.counters.update if checkpoint else None)
     rollouts = Rollouts(
         setting, blobs, dialect=dialect, window=recipe.window, run_id=folder.name,
-        max_tokens=recipe.settings.rollout.max_tokens, judged=judged,
+        max_tokens=recipe.settings.rollout.max_tokens, judged=judged, lockstep=at is None,
     )  # fmt: skip
     trainer = Trainer(
         recipe, tasks, seed=seed, folder=folder, learner=learner, engine=engine,
@@ -249,6 +257,11 @@ def all_of(*watches: Watch) -> Watch:
 
 
 def _prepare_folder(folder: Path, resume: bool) -> None:
+    if RunFolder(folder).manifest_path.exists():
+        raise ConfigError(
+            f"{folder} holds a run of `eval` or `collect`, which training would mix itself into; "
+            "give another --out"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     if not resume and (folder / CHECKPOINT).exists():
         raise ConfigError(

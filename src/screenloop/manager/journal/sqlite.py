@@ -151,6 +151,11 @@ class SqliteJournal:
                 db.close()
                 raise
         except (OSError, sqlite3.OperationalError) as error:
+            if "locked" in str(error):
+                raise InfraFault(
+                    f"the journal {self._path} is in use: another manager serves from this folder; "
+                    "end it first, or name another folder"
+                ) from error
             raise InfraFault(f"cannot open the journal {self._path}: {error}") from error
         except sqlite3.DatabaseError as error:
             raise ConfigError(f"{self._path} is no journal: {error}") from error
