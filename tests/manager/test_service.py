@@ -43,6 +43,13 @@ async def test_the_same_request_is_answered_with_the_same_lease() -> None:
     assert (await served.lease(request_id="other")).id != later.id
 
 
+async def test_a_request_id_is_not_used_for_another_request() -> None:
+    served = Served()
+    await served.lease(request_id="r")
+    with pytest.raises(ConfigError, match="used for another request"):
+        await served.service.acquire(REF, "another run", ttl_s=60, request_id="r")
+
+
 async def test_a_request_whose_lease_is_over_is_told_so_instead_of_given_another() -> None:
     served = Served()
     await served.service.release(await served.lease(request_id="r"))

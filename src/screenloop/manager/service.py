@@ -254,6 +254,10 @@ class ManagerService:
         request_id = request_id or self._new_id()
         held = self._table.of_request(request_id, self._clock.now_s())
         if held is not None:
+            if (held.record.env, held.record.run_id) != (env, run_id):
+                raise ConfigError(
+                    f"request id {request_id!r} was used for another request: draw a new one"
+                )
             return self._grants.lease(held)
         acquiring = self._acquiring.get(request_id)
         if acquiring is None:
