@@ -94,6 +94,26 @@ def test_what_was_read_from_the_shared_store_stays_with_the_run() -> None:
     assert both.get(ours) == b"smaller"
 
 
+def test_folders_of_one_disk_share_the_file_and_outlive_one_another(tmp_path) -> None:
+    own, shared = FolderBlobs(tmp_path / "own"), FolderBlobs(tmp_path / "shared")
+    both = CopiedBlobs(own, shared)
+    key = shared.put(b"a frame", "jpg")
+    both.keep(key)
+    both.keep(key)
+    assert own.path(key).samefile(shared.path(key))
+    shared.path(key).unlink()
+    assert both.get(key) == b"a frame"
+    with pytest.raises(InfraFault, match="cannot read blob"):
+        both.keep(blob_key(b"never put", "jpg"))
+
+
+def test_what_cannot_be_linked_is_copied() -> None:
+    own, shared = MemoryBlobs(), MemoryBlobs()
+    key = shared.put(b"a frame", "jpg")
+    CopiedBlobs(own, shared).keep(key)
+    assert own.get(key) == b"a frame"
+
+
 def test_a_full_store_refuses_to_write_and_still_reads() -> None:
     blobs = FailingBlobs(MemoryBlobs())
     key = blobs.put(b"a frame", "jpg")

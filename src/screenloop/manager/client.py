@@ -208,7 +208,7 @@ class HttpManager:
         """Copy what is seen to the Run's own store, so that the Run can be read without us."""
         for key in (seen.frame, seen.tree, seen.text):
             if key is not None:
-                self.blobs.get(key)
+                self.blobs.keep(key)
         return seen
 
     def _withdraw_soon(self, request_id: str) -> None:

@@ -90,6 +90,22 @@ class FolderBlobs:
             raise InfraFault(f"cannot write blob {key} under {self.root}: {error}") from error
         return key
 
+    def link(self, other: FolderBlobs, key: BlobKey) -> bool:
+        """Share another folder's file of a blob; tells whether that could be done.
+
+        Files of blobs are never changed, so one may have two names.
+        """
+        path = self.path(key)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.hardlink_to(other.path(key))
+        except FileExistsError:
+            return True
+        except OSError:
+            # Another disk, a file system without links, or no such blob: the copy will tell.
+            return False
+        return True
+
     def get(self, key: BlobKey) -> bytes:
         """Return the bytes."""
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screenloop.errors import InfraFault
-from screenloop.store.blobs import BlobStore
+from screenloop.store.blobs import BlobStore, FolderBlobs
 from screenloop.types import BlobKey
 
 
@@ -26,6 +26,22 @@ class CopiedBlobs:
         try:
             return self.own.get(key)
         except InfraFault:
-            data = self.shared.get(key)
-            self.own.put(data, key.rpartition(".")[2])
-            return data
+            return self._copied(key)
+
+    def keep(self, key: BlobKey) -> None:
+        """Have the blob in the own store; between folders of one disk it is kept once for both.
+
+        Raises:
+            InfraFault: no such blob, or a store cannot be used.
+        """
+        if not (
+            isinstance(self.own, FolderBlobs)
+            and isinstance(self.shared, FolderBlobs)
+            and self.own.link(self.shared, key)
+        ):
+            self.get(key)
+
+    def _copied(self, key: BlobKey) -> bytes:
+        data = self.shared.get(key)
+        self.own.put(data, key.rpartition(".")[2])
+        return data
