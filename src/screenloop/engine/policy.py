@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -90,6 +90,11 @@ class Policy:
         text = self.tokenizer.decode(ids, skip_special_tokens=False)
         assert isinstance(text, str)
         return text
+
+    def ids_besides(self, tokens: Collection[str]) -> tuple[int, ...]:
+        """Return the ids of all tokens but these: banned, the policy can say nothing else."""
+        vocab = self.tokenizer.get_vocab()
+        return tuple(sorted(int(number) for token, number in vocab.items() if token not in tokens))
 
     def card(self) -> PolicyCard:
         """Describe the policy for records."""

@@ -82,11 +82,9 @@ def policy(sets: TaskSets, seed: int) -> Policy:
     made = tiny_pixels(words, seed=seed, size=SIZE)
     assert made.vision is not None
     vision = msgspec.structs.replace(made.vision, mean=(WHITE,) * 3, std=(SPREAD,) * 3)
-    vocab = made.tokenizer.get_vocab()
     said = {END, *(place for place in words.places() if place[1] in "xy")}
     # One click is all that a task takes: exploring other words would teach nothing.
-    banned = tuple(sorted(number for token, number in vocab.items() if token not in said))
-    return replace(made, banned_ids=banned, vision=vision)
+    return replace(made, banned_ids=made.ids_besides(said), vision=vision)
 
 
 def recipe() -> Recipe:

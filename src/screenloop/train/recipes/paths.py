@@ -19,13 +19,13 @@ from collections.abc import Iterable, Sequence
 
 from screenloop.actions import Tap
 from screenloop.agent.elements import Element
-from screenloop.criteria import Changed, Check, Value
+from screenloop.criteria import Check
 from screenloop.errors import TaskError
 from screenloop.phone.boot import new_device
 from screenloop.phone.device import Device
 from screenloop.phone.gestures import act
 from screenloop.suites.phone_core.template import ALLOWED, SIZE_PX, WORLD
-from screenloop.train.recipes.touches import SWITCHES, Patch, listed
+from screenloop.train.recipes.touches import SWITCHES, Patch, changes, checks_of, listed
 from screenloop.train.tasks_split import overlap
 from screenloop.types import Budget, DiffRow, EnvRef, Goal, Struct, Task, World
 
@@ -123,7 +123,7 @@ def task_of(name: str, paths: Sequence[Path], number: int, worlds: Sequence[int]
         # What was there before lies beneath a sheet that the last touch opened.
         choices = [element for element in listed(device) if element not in beneath]
         for element in stream.sample(choices, len(choices)):
-            checks = _checks(_touched(device, element)) if _is_only(element, choices) else ()
+            checks = checks_of(changes(device, element)) if _is_only(element, choices) else ()
             if checks:
                 return _task(name, number, world, path, (*way, *end, element), checks)
     raise TaskError(f"no path of {name!r} ends where a touch changes something")
@@ -201,29 +201,6 @@ def _touch(device: Device, element: Element) -> tuple[DiffRow, ...]:
     device.begin("try", "gui")
     act(device, Tap(at=element.at))
     return tuple(device.end())
-
-
-def _touched(device: Device, element: Element) -> tuple[DiffRow, ...]:
-    """Return what a touch would change; the phone stays as it is."""
-    before = device.snapshot()
-    rows = _touch(device, element)
-    device.restore(before)
-    return rows
-
-
-def _checks(rows: Sequence[DiffRow]) -> tuple[Check, ...]:
-    """Return what must be true at the end, or nothing where that is not plainly said."""
-    if not rows or len({row.app for row in rows}) > 1 or any(row.op != "set" for row in rows):
-        return ()
-    made: list[Check] = []
-    for row in rows:
-        says = f"{row.table} {row.id} {row.field} is {row.after}"
-        if row.field:
-            made.append(Changed(app=row.app, table=row.table, ids=(row.id,),
-                                to={row.field: row.after}, says=says))  # fmt: skip
-        else:
-            made.append(Value(app=row.app, path=row.table, to=row.after, says=says))
-    return tuple(made)
 
 
 def _is_only(element: Element, choices: Sequence[Element]) -> bool:

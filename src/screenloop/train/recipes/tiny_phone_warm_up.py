@@ -86,8 +86,7 @@ def policy(sets: TaskSets, seed: int) -> Policy:
 def banned(policy: Policy) -> tuple[int, ...]:
     """Return all ids but those that say a touch: exploring other words would teach nothing."""
     places = {place for place in TinyWords().places() if place[1] in "xy"}
-    vocab = policy.tokenizer.get_vocab()
-    return tuple(sorted(number for word, number in vocab.items() if word not in {END, *places}))
+    return policy.ids_besides({END, *places})
 
 
 def recipe() -> Recipe:

@@ -101,8 +101,7 @@ def reader_of(texts: Iterable[str], seed: int) -> Policy:
 def banned(policy: Policy) -> tuple[int, ...]:
     """Return all ids but those that say a touch: exploring other words would teach nothing."""
     said = {END, *(f"<e{mark}>" for mark in range(MARKS))}
-    vocab = policy.tokenizer.get_vocab()
-    return tuple(sorted(number for token, number in vocab.items() if token not in said))
+    return policy.ids_besides(said)
 
 
 def recipe() -> Recipe:

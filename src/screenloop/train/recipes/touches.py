@@ -78,7 +78,7 @@ def task_of(name: str, pages: Sequence[Page], number: int) -> Task:
         choices = listed(device)
         stream.shuffle(choices)
         for element in choices:
-            checks = _checks(_changes(device, element))
+            checks = checks_of(_lasting(changes(device, element)))
             if checks and _is_only(element, choices):
                 return _task(name, number, World(name=WORLD, seed=world, patches=tuple(patches)),
                              page, element, checks)  # fmt: skip
@@ -128,7 +128,8 @@ def _task(
     )
 
 
-def _changes(device: Device, element: Element) -> tuple[DiffRow, ...]:
+def changes(device: Device, element: Element) -> tuple[DiffRow, ...]:
+    """Return what a touch would change; the phone stays as it is."""
     before = device.snapshot()
     device.begin("try", "gui")
     act(device, Tap(at=element.at))
@@ -137,9 +138,8 @@ def _changes(device: Device, element: Element) -> tuple[DiffRow, ...]:
     return rows
 
 
-def _checks(rows: Sequence[DiffRow]) -> tuple[Check, ...]:
+def checks_of(rows: Sequence[DiffRow]) -> tuple[Check, ...]:
     """Return what must be true at the end, or nothing where that is not plainly said."""
-    rows = [row for row in rows if (row.app, row.table) not in (("os", "timers"),)]
     if not rows or len({row.app for row in rows}) > 1 or any(row.op != "set" for row in rows):
         return ()
     made: list[Check] = []
@@ -151,6 +151,11 @@ def _checks(rows: Sequence[DiffRow]) -> tuple[Check, ...]:
         else:
             made.append(Value(app=row.app, path=row.table, to=row.after, says=says))
     return tuple(made)
+
+
+def _lasting(rows: Sequence[DiffRow]) -> tuple[DiffRow, ...]:
+    """Leave out what only says that something will happen later."""
+    return tuple(row for row in rows if (row.app, row.table) != ("os", "timers"))
 
 
 def _is_only(element: Element, choices: Sequence[Element]) -> bool:
