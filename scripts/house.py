@@ -47,17 +47,16 @@ def lines_in(folder: Path, pattern: str = "**/*.py") -> int:
 
 
 def app_lines(apps: Path) -> dict[str, int]:
-    """Return the lines of each app, a folder or files that begin with its name, seeds left out."""
+    """Return the lines of each app: a folder, or files that begin with its name."""
     found: dict[str, int] = defaultdict(int)
     names = {path.stem for path in apps.iterdir() if path.stem[0] != "_"}
     for file in apps.rglob("*.py"):
-        if file.stem.endswith("seed"):  # what a new phone holds: data, to be moved into data files
-            continue
         part = file.relative_to(apps).parts[0].removesuffix(".py")
         owner = part.partition("_")[0]
         if part[0] != "_":
             found[owner if owner in names else part] += len(file.read_text().splitlines())
-    return dict(found)
+    shell = next(apps.parent.rglob("shell.py"))  # the operating system is an app as well
+    return {**found, "os": len(shell.read_text().splitlines())}
 
 
 def imports(source: Path) -> dict[str, set[str]]:
@@ -150,7 +149,7 @@ def measure(root: Path) -> tuple[dict[str, float], dict[str, list[str]]]:
     shared = shared_names(source)
     figures = {
         "python_lines": lines,
-        "app_lines_median": statistics.median(apps.values()),
+        "app_lines_median": statistics.median_low(apps.values()),
         "phone_core_lines": phone_core,
         "fmt_skips": sum(len(SKIP.findall(f.read_text())) for f in source.rglob("*.py")),
         "import_circles": len(tangled),
