@@ -23,7 +23,9 @@ def note_a_number(w: WorldView) -> Draft:
         # Written from the goal, not from the solution: how it came about does not matter.
         checks=(
             Added(
-                app="notes", table="notes", says="the note holds the number",
+                app="notes",
+                table="notes",
+                says="the note holds the number",
                 where={
                     "title": Text(value=person.name),
                     "body": Text(value=person.phone, mode="digits"),
@@ -31,7 +33,7 @@ def note_a_number(w: WorldView) -> Draft:
             ),
         ),
         golden=(call(notes.add, title=person.name, body=person.phone),),
-    )  # fmt: skip
+    )
 
 
 async def main() -> None:
@@ -40,8 +42,10 @@ async def main() -> None:
         task = build(note_a_number, seed, None)
         proof = await prove_task(task, phones)
         print(task.goal.text)
-        print(f"  accepted: {proof.accepted}; {proof.steps} steps by touch; "
-              f"{proof.killed} of {proof.mutants} wrong endings rejected")  # fmt: skip
+        print(
+            f"  accepted: {proof.accepted}; {proof.steps} steps by touch; "
+            f"{proof.killed} of {proof.mutants} wrong endings rejected"
+        )
         print(*proof.reasons, sep="\n")
     await phones.close()
 

@@ -26,9 +26,13 @@ async def main() -> None:
 
     async def run(name: str, model: str) -> RunResult:
         request = RunRequest(
-            suite="fake", tasks="*_note", model=model, repeats=2, budget=Budget(steps=10),
+            suite="fake",
+            tasks="*_note",
+            model=model,
+            repeats=2,
+            budget=Budget(steps=10),
             out=str(folder / name),
-        )  # fmt: skip
+        )
         return await play(request)
 
     by_chance = await run("random", "random")

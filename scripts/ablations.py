@@ -21,8 +21,15 @@ import msgspec
 from screenloop.train.metrics import EvaluationLine, UpdateLine, read_metrics
 
 ORDER = (
-    "grpo", "gigpo", "last_two", "fixed", "hgpo", "separate_touches", "joint", "last_one",
-)  # fmt: skip
+    "grpo",
+    "gigpo",
+    "last_two",
+    "fixed",
+    "hgpo",
+    "separate_touches",
+    "joint",
+    "last_one",
+)
 RESULT, CHECKPOINT = "result.json", "checkpoint.pt"
 TABLE, PLOT = "ablations.md", "ablations.svg"
 COLOURS = ("#2f6fdf", "#d9482b", "#2a9d57", "#8a4fd3", "#c98a00", "#1a9bb0", "#c03d8f", "#666")
@@ -112,9 +119,20 @@ def read_arm(arm: str, seed: int, folder: Path) -> Arm:
 def table(found: Sequence[Arm]) -> str:
     """Return the table: a row a run, and the mean of each arm."""
     heads = (
-        "arm", "seed", "before", "after SFT", "after RL", "RL adds", "sampled, mean",
-        "unseen apps: SFT, RL", "attempts", "prompt tokens", "not cached", "trained on", "CPU",
-    )  # fmt: skip
+        "arm",
+        "seed",
+        "before",
+        "after SFT",
+        "after RL",
+        "RL adds",
+        "sampled, mean",
+        "unseen apps: SFT, RL",
+        "attempts",
+        "prompt tokens",
+        "not cached",
+        "trained on",
+        "CPU",
+    )
     rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for name in dict.fromkeys(one.arm for one in found):
         runs = [one for one in found if one.arm == name]
@@ -168,11 +186,20 @@ def _run(arm: str, seed: int, folder: Path) -> None:
     print(f"{arm}, seed {seed}", file=sys.stderr, flush=True)
     subprocess.run(
         [
-            Path(sys.executable).with_name("screenloop"), "train", "--recipe", recipe,
-            "--seed", str(seed), "--out", str(folder), "--json", *resume,
+            Path(sys.executable).with_name("screenloop"),
+            "train",
+            "--recipe",
+            recipe,
+            "--seed",
+            str(seed),
+            "--out",
+            str(folder),
+            "--json",
+            *resume,
         ],
-        check=True, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
 
 
 def _row(name: str, seed: str, runs: Sequence[Arm]) -> str:
@@ -181,16 +208,20 @@ def _row(name: str, seed: str, runs: Sequence[Arm]) -> str:
 
     gain = 100 * (mean("after_rl") - mean("after_sft"))
     cells = [
-        name, seed, _percent(mean("before")),
+        name,
+        seed,
+        _percent(mean("before")),
         _percent(mean("after_sft")) + _families([one.sft_by_family for one in runs]),
         _percent(mean("after_rl")) + _families([one.rl_by_family for one in runs]),
         f"{gain:+.1f} points",
         _percent(mean("sampled")),
         f"{_percent(mean('unseen_sft'))}, {_percent(mean('unseen_rl'))}",
-        f"{mean('attempts'):,.0f}", f"{mean('prompt_tokens') / 1e6:.2f} M",
-        f"{mean('computed_tokens') / 1e6:.2f} M", f"{mean('trained_tokens') / 1e6:.2f} M",
+        f"{mean('attempts'):,.0f}",
+        f"{mean('prompt_tokens') / 1e6:.2f} M",
+        f"{mean('computed_tokens') / 1e6:.2f} M",
+        f"{mean('trained_tokens') / 1e6:.2f} M",
         f"{mean('cpu_s'):.0f} s",
-    ]  # fmt: skip
+    ]
     return f"| {' | '.join(cells)} |"
 
 

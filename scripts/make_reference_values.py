@@ -29,12 +29,24 @@ from torch import Tensor
 ROWS, TOKENS = 6, 5
 SEEDS = (1, 2, 3)
 STATISTICS = (
-    "token_k1", "token_k2", "token_k3", "seq_sum_k1", "seq_sum_k2", "seq_sum_k3",
-    "seq_mean_k1", "seq_mean_k2", "seq_mean_k3", "seq_max_k2", "seq_max_k3",
-)  # fmt: skip
+    "token_k1",
+    "token_k2",
+    "token_k3",
+    "seq_sum_k1",
+    "seq_sum_k2",
+    "seq_sum_k3",
+    "seq_mean_k1",
+    "seq_mean_k2",
+    "seq_mean_k3",
+    "seq_max_k2",
+    "seq_max_k3",
+)
 AGGREGATIONS = (
-    "token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-token-sum-norm",
-)  # fmt: skip
+    "token-mean",
+    "seq-mean-token-sum",
+    "seq-mean-token-mean",
+    "seq-mean-token-sum-norm",
+)
 
 
 def inputs(seed: int) -> dict[str, Tensor]:
@@ -190,12 +202,19 @@ def hgpo(path: Path, seed: int) -> dict[str, Any]:
     token_rewards = torch.tensor(scores[owners], dtype=torch.float32).unsqueeze(-1)
     made = {
         f"{mode}_alpha{alpha:g}_history{history}": module.compute_hgpo_outcome_advantage(
-            token_rewards, returns, torch.ones(len(owners), 1), anchors, groups, owners,
-            history_length=history, mode=mode, length_weight_alpha=alpha,
+            token_rewards,
+            returns,
+            torch.ones(len(owners), 1),
+            anchors,
+            groups,
+            owners,
+            history_length=history,
+            mode=mode,
+            length_weight_alpha=alpha,
         )[0][:, 0]
         for mode in ("mean_std_norm", "mean_norm")
         for alpha, history in ((1.0, 2), (0.5, 1), (2.0, 3))
-    }  # fmt: skip
+    }
     return {
         "inputs": {
             "owners": owners.tolist(),

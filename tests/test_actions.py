@@ -56,19 +56,33 @@ json_values = st.recursive(
 )
 singles = st.one_of(
     st.builds(
-        Tap, at=points, count=st.integers(1, 3), hold_ms=st.integers(0, 10_000),
-        button=st.sampled_from(["left", "right", "middle"]), frame=frames,
+        Tap,
+        at=points,
+        count=st.integers(1, 3),
+        hold_ms=st.integers(0, 10_000),
+        button=st.sampled_from(["left", "right", "middle"]),
+        frame=frames,
     ),
     st.builds(
-        Swipe, path=st.lists(points, min_size=2, max_size=8).map(tuple),
-        duration_ms=st.integers(0, 10_000), hold_ms=st.integers(0, 10_000), frame=frames,
+        Swipe,
+        path=st.lists(points, min_size=2, max_size=8).map(tuple),
+        duration_ms=st.integers(0, 10_000),
+        hold_ms=st.integers(0, 10_000),
+        frame=frames,
     ),
     st.builds(
-        Scroll, direction=st.sampled_from(["up", "down", "left", "right"]),
-        screens=st.floats(0.01, 20), at=st.none() | points, frame=frames,
+        Scroll,
+        direction=st.sampled_from(["up", "down", "left", "right"]),
+        screens=st.floats(0.01, 20),
+        at=st.none() | points,
+        frame=frames,
     ),
     st.builds(
-        Type, text=words, at=st.none() | points, clear=st.booleans(), submit=st.booleans(),
+        Type,
+        text=words,
+        at=st.none() | points,
+        clear=st.booleans(),
+        submit=st.booleans(),
         frame=frames,
     ),
     st.builds(Key, name=st.sampled_from(get_args(KeyName))),
@@ -81,11 +95,9 @@ singles = st.one_of(
     st.builds(Tool, name=names, args=st.dictionaries(words, json_values, max_size=4)),
     st.builds(Ask, text=names),
     st.builds(Answer, text=words),
-    st.builds(
-        Finish, status=st.sampled_from(["success", "failure", "infeasible"]), message=words
-    ),
+    st.builds(Finish, status=st.sampled_from(["success", "failure", "infeasible"]), message=words),
     st.builds(Noop, note=words),
-)  # fmt: skip
+)
 actions = singles | st.builds(Batch, actions=st.lists(singles, min_size=1, max_size=4).map(tuple))
 
 

@@ -24,13 +24,39 @@ from screenloop.suites.catalog import SUITES
 
 MAIN = "from screenloop.cli import main; main()"
 EVAL_KEYS = [
-    "suite", "model", "tasks", "episodes", "scored", "unscored", "success_rate", "success_ci",
-    "reward_mean", "steps_mean", "steps_vs_optimal", "config_hash", "run_dir",
-]  # fmt: skip
+    "suite",
+    "model",
+    "tasks",
+    "episodes",
+    "scored",
+    "unscored",
+    "success_rate",
+    "success_ci",
+    "reward_mean",
+    "steps_mean",
+    "steps_vs_optimal",
+    "config_hash",
+    "run_dir",
+]
 COMMANDS = {
-    "apps", "bench", "collect", "compare", "demo", "doctor", "eval", "phone", "proof", "report",
-    "serve", "serve-model", "show", "suites", "tasks", "top", "train",
-}  # fmt: skip
+    "apps",
+    "bench",
+    "collect",
+    "compare",
+    "demo",
+    "doctor",
+    "eval",
+    "phone",
+    "proof",
+    "report",
+    "serve",
+    "serve-model",
+    "show",
+    "suites",
+    "tasks",
+    "top",
+    "train",
+}
 
 
 class Ran:
@@ -84,9 +110,12 @@ class Shell:
 
     def start(self, line: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-c", MAIN, *line.split()], cwd=self.root, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            [sys.executable, "-c", MAIN, *line.split()],
+            cwd=self.root,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
 
 @pytest.fixture
@@ -262,8 +291,9 @@ def test_collect_adds_the_file_with_the_steps(shell: Shell) -> None:
 
 def test_eval_and_collect_play_under_one_configuration(shell: Shell) -> None:
     flags = "--suite fake --model random --limit 2 --steps 3 --json"
-    hashes = [shell(f"{name} {flags} --out {name}").json["config_hash"] for name in
-              ("eval", "collect")]  # fmt: skip
+    hashes = [
+        shell(f"{name} {flags} --out {name}").json["config_hash"] for name in ("eval", "collect")
+    ]
     assert hashes[0] == hashes[1]
 
 
@@ -363,9 +393,12 @@ def test_the_doctor_takes_a_missing_browser_for_optional(shell: Shell) -> None:
     assert found["ok"] is True
     states = {finding["name"]: finding["ok"] for finding in found["findings"]}
     assert states == {
-        "python": True, "mocked phone": True, "run folder": True, "browser": False,
+        "python": True,
+        "mocked phone": True,
+        "run folder": True,
+        "browser": False,
         "web page": False,
-    }  # fmt: skip
+    }
     assert "chromium-headless-shell" in shell("doctor").out
 
 

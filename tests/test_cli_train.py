@@ -18,19 +18,32 @@ from screenloop.train.recipes import RECIPES
 MAIN = "from screenloop.cli import main; main()"
 BARE = "import sys; sys.modules['torch'] = None; " + MAIN
 KEYS = [
-    "recipe", "seed", "success_before", "success_after_sft", "success_after_rl",
-    "heldout_after_rl", "updates", "episodes", "cpu_s", "wall_s", "parity_max",
-    "groups_with_spread", "run_dir",
-]  # fmt: skip
+    "recipe",
+    "seed",
+    "success_before",
+    "success_after_sft",
+    "success_after_rl",
+    "heldout_after_rl",
+    "updates",
+    "episodes",
+    "cpu_s",
+    "wall_s",
+    "parity_max",
+    "groups_with_spread",
+    "run_dir",
+]
 PARTS = Path(__file__).parent / "train"
 
 
 def start(code: str, line: str, root: Path) -> subprocess.Popen[str]:
     setup = f"import sys; sys.path.insert(0, {str(PARTS)!r}); "
     return subprocess.Popen(
-        [sys.executable, "-c", setup + code, *line.split()], cwd=root, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [sys.executable, "-c", setup + code, *line.split()],
+        cwd=root,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def refused(line: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -65,9 +78,12 @@ def test_an_unknown_recipe_is_told_the_valid_ones(capsys: pytest.CaptureFixture[
     ],
 )
 def test_what_cannot_be_trained_or_served_is_refused_in_one_line(
-    line: str, words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    line: str,
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert words in refused(line, capsys)
     assert not list(tmp_path.iterdir())

@@ -97,11 +97,15 @@ def test_a_window_of_negative_numbers_is_none(steps: int, overlap: int) -> None:
 @pytest.mark.parametrize(
     ("kind", "data"),
     [
-        (Window, {"steps": 0}), (Window, {"overlap": -1}), (ImageRule, {"quality": 0}),
-        (ImageRule, {"factor_px": 0}), (RetryPolicy, {"attempts": 0}),
-        (RetryPolicy, {"loop_repeats": 1}), (Window, {"stpes": 3}),
+        (Window, {"steps": 0}),
+        (Window, {"overlap": -1}),
+        (ImageRule, {"quality": 0}),
+        (ImageRule, {"factor_px": 0}),
+        (RetryPolicy, {"attempts": 0}),
+        (RetryPolicy, {"loop_repeats": 1}),
+        (Window, {"stpes": 3}),
     ],
-)  # fmt: skip
+)
 def test_a_file_with_a_bad_value_is_refused(kind: type, data: dict[str, int]) -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(data, kind)

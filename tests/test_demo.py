@@ -23,9 +23,11 @@ def test_the_same_demo_goes_on_in_the_same_folder() -> None:
 
 def test_another_configuration_starts_afresh() -> None:
     changed = (
-        replace(FAKE, model="random"), replace(FAKE, limit=2), replace(FAKE, seed=1),
+        replace(FAKE, model="random"),
+        replace(FAKE, limit=2),
+        replace(FAKE, seed=1),
         replace(FAKE, budget=Budget(steps=3)),
-    )  # fmt: skip
+    )
     assert len({demo_folder(request) for request in (FAKE, *changed)}) == 1 + len(changed)
 
 

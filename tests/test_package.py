@@ -31,8 +31,11 @@ def module_name(path: Path) -> str:
 def test_imports_keep_to_the_layers() -> None:
     run = subprocess.run(
         [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
-        cwd=ROOT, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert run.returncode == 0, run.stdout + run.stderr
 
 
@@ -120,8 +123,11 @@ def test_nothing_happens_on_import(tmp_path: Path) -> None:
     text = IMPORT_ALL.format(names=names, optional=OPTIONAL)
     run = subprocess.run(
         [sys.executable, "-W", "error::DeprecationWarning:screenloop", "-c", text],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert run.returncode == 0, run.stderr
     assert run.stderr == ""
     first, *more = run.stdout.splitlines()
@@ -133,10 +139,7 @@ def test_nothing_happens_on_import(tmp_path: Path) -> None:
 
 
 def test_the_command_line_starts_without_the_heavy_parts() -> None:
-    text = (
-        "import sys, screenloop.cli; "
-        "print(*sorted({m.partition('.')[0] for m in sys.modules}))"
-    )  # fmt: skip
+    text = "import sys, screenloop.cli; print(*sorted({m.partition('.')[0] for m in sys.modules}))"
     run = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert not set(run.stdout.split()) & {"torch", "transformers", "gymnasium", "selenium"}
 
@@ -171,8 +174,11 @@ def closure(name: str) -> dict[str, Distribution]:
         for line in dist.requires or ():
             requirement = Requirement(line)
             marker = requirement.marker
-            chosen = [extra for extra in ("", *extras)
-                      if marker is None or marker.evaluate({"extra": extra})]  # fmt: skip
+            chosen = [
+                extra
+                for extra in ("", *extras)
+                if marker is None or marker.evaluate({"extra": extra})
+            ]
             new = normal(requirement.name) not in found
             if chosen and (new or (requirement.extras and first_time)):
                 waiting.append((requirement.name, frozenset(requirement.extras)))
@@ -212,12 +218,21 @@ def test_every_runtime_dependency_has_a_permissive_licence() -> None:
 @pytest.mark.parametrize(
     ("said", "fine"),
     [
-        ("MIT", True), ("BSD-3-Clause", True), ("Apache License 2.0", True), ("MPL-2.0", True),
-        ("Mozilla Public License 2.0 (MPL 2.0)", True), ("MIT OR Apache-2.0", True),
-        ("GPL-3.0-only", False), ("GNU Lesser General Public License v3 (LGPLv3)", False),
-        ("AGPL-3.0", False), ("LGPL-2.1-or-later", False), ("MIT AND GPL-2.0", False),
-        ("GPL-2.0-only OR MIT", True), ("", False), ("Proprietary", False),
+        ("MIT", True),
+        ("BSD-3-Clause", True),
+        ("Apache License 2.0", True),
+        ("MPL-2.0", True),
+        ("Mozilla Public License 2.0 (MPL 2.0)", True),
+        ("MIT OR Apache-2.0", True),
+        ("GPL-3.0-only", False),
+        ("GNU Lesser General Public License v3 (LGPLv3)", False),
+        ("AGPL-3.0", False),
+        ("LGPL-2.1-or-later", False),
+        ("MIT AND GPL-2.0", False),
+        ("GPL-2.0-only OR MIT", True),
+        ("", False),
+        ("Proprietary", False),
     ],
-)  # fmt: skip
+)
 def test_licences_are_told_apart(said: str, fine: bool) -> None:
     assert is_permissive(said) is fine

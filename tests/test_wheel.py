@@ -27,8 +27,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("dist")
     subprocess.run(
         [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, ROOT],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
     (built,) = out.glob("*.whl")
     return built
 
@@ -44,10 +46,23 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", root], check=True, timeout=60)
     python = root / "bin" / "python"
     subprocess.run(
-        [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps",
-         "--no-index", "--disable-pip-version-check", wheel],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            python,
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--no-index",
+            "--disable-pip-version-check",
+            wheel,
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
     site = next(root.glob("lib/python*/site-packages"))
     (site / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return root / "bin" / "screenloop"
@@ -86,8 +101,11 @@ def test_the_installed_package_is_not_the_source_tree(installed: Path, tmp_path:
     python = installed.with_name("python")
     ran = subprocess.run(
         [python, "-c", "import screenloop; print(screenloop.__file__)"],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert Path(ran.stdout.strip()).is_relative_to(installed.parent.parent)
 
 
@@ -111,9 +129,12 @@ def test_the_installed_package_plays_on_phones_and_reports(installed: Path, tmp_
 @pytest.fixture
 def served(installed: Path, tmp_path: Path) -> Iterator[str]:
     process = subprocess.Popen(
-        [installed, "phone", "--port", "0"], cwd=tmp_path, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [installed, "phone", "--port", "0"],
+        cwd=tmp_path,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     assert process.stdout is not None
     found = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())
     assert found

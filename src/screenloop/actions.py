@@ -19,10 +19,26 @@ Point = tuple[Unit, Unit]
 Button = Literal["left", "right", "middle"]
 Direction = Literal["up", "down", "left", "right"]
 KeyName = Literal[
-    "back", "home", "recents", "enter", "menu", "power", "volume_up", "volume_down",
-    "tab", "escape", "backspace", "delete", "space",
-    "arrow_up", "arrow_down", "arrow_left", "arrow_right", "page_up", "page_down",
-]  # fmt: skip
+    "back",
+    "home",
+    "recents",
+    "enter",
+    "menu",
+    "power",
+    "volume_up",
+    "volume_down",
+    "tab",
+    "escape",
+    "backspace",
+    "delete",
+    "space",
+    "arrow_up",
+    "arrow_down",
+    "arrow_left",
+    "arrow_right",
+    "page_up",
+    "page_down",
+]
 FinishStatus = Literal["success", "failure", "infeasible"]
 
 
@@ -33,8 +49,14 @@ class Executor(StrEnum):
     ROLLOUT = "rollout"
 
 
-class ActionBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True,
-                 forbid_unknown_fields=True):  # fmt: skip
+class ActionBase(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="type",
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+):
     """What all Actions share: a tagged, frozen, closed JSON form."""
 
 
@@ -158,9 +180,23 @@ class Noop(ActionBase, frozen=True, kw_only=True, tag="noop"):
 
 
 Single = (
-    Tap | Swipe | Scroll | Type | Key | Hotkey | Open | Wait | Pinch | Hover | Bash | Tool
-    | Ask | Answer | Finish | Noop
-)  # fmt: skip
+    Tap
+    | Swipe
+    | Scroll
+    | Type
+    | Key
+    | Hotkey
+    | Open
+    | Wait
+    | Pinch
+    | Hover
+    | Bash
+    | Tool
+    | Ask
+    | Answer
+    | Finish
+    | Noop
+)
 
 
 class Batch(ActionBase, frozen=True, kw_only=True, tag="batch"):

@@ -200,14 +200,23 @@ class RunFlags:
         except ValueError as error:
             raise ConfigError(f"--window and --overlap: {error}") from error
         request = RunRequest(
-            suite=self.suite, model=self.model, dialect=self.dialect, prompt_file=self.prompt,
-            tasks=self.tasks, limit=self.limit, repeats=self.repeats, seed=self.seed,
-            concurrency=self.concurrency, mode=self.mode, window=window, out=self.out,
+            suite=self.suite,
+            model=self.model,
+            dialect=self.dialect,
+            prompt_file=self.prompt,
+            tasks=self.tasks,
+            limit=self.limit,
+            repeats=self.repeats,
+            seed=self.seed,
+            concurrency=self.concurrency,
+            mode=self.mode,
+            window=window,
+            out=self.out,
             budget=None if self.steps is None else Budget(steps=self.steps),
             sampling=Sampling(temperature=self.temperature, max_tokens=self.max_tokens),
             price=parse_price(self.price) if self.price else None,
             manager=manager_at(self.manager, os.environ),
-        )  # fmt: skip
+        )
         return replace(request, out=str(run_folder(request, now_s)))
 
 

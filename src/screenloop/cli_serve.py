@@ -93,17 +93,30 @@ def serve(
         raise ConfigError("name at least one pool to keep ready, such as phone-core=20")
     token = token_of(token) or secrets.token_urlsafe(24)
     options = ServeOptions(
-        state=str(state), pools=tuple(map(read_pool, pools)), token=token, address=address,
-        port=port, blobs=blobs, hosts=hosts, journal=journal, orphan_s=orphan_s,
-        keep_hosts=keep_hosts, drain_s=drain_s, direct=direct,
-    )  # fmt: skip
+        state=str(state),
+        pools=tuple(map(read_pool, pools)),
+        token=token,
+        address=address,
+        port=port,
+        blobs=blobs,
+        hosts=hosts,
+        journal=journal,
+        orphan_s=orphan_s,
+        keep_hosts=keep_hosts,
+        drain_s=drain_s,
+        direct=direct,
+    )
     set_up_logs(log, sys.stderr)
     console = Console(soft_wrap=True)
 
     def up(serves: Serves) -> None:
         if json:
-            told = {"url": serves.url, "token": token, "blobs": serves.blobs,
-                    "recovery": serves.recovery}  # fmt: skip
+            told = {
+                "url": serves.url,
+                "token": token,
+                "blobs": serves.blobs,
+                "recovery": serves.recovery,
+            }
             sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
             sys.stdout.flush()
             return
@@ -117,8 +130,10 @@ def serve(
         console.print(f"token    export {TOKEN_VARIABLE}={token}", markup=False)
         console.print(
             f"next     screenloop eval --manager {serves.url} --suite SUITE --model MODEL; "
-            f"screenloop top {serves.url}", style="dim", markup=False,
-        )  # fmt: skip
+            f"screenloop top {serves.url}",
+            style="dim",
+            markup=False,
+        )
 
     asyncio.run(_until_told(options, up))
 

@@ -123,10 +123,14 @@ def train(
                 watches.append(watching.enter_context(LiveRun(console, board, time.monotonic)))
             result = asyncio.run(
                 train_policy(
-                    chosen, seed, folder, resume=resume, watch=all_of(*watches),
+                    chosen,
+                    seed,
+                    folder,
+                    resume=resume,
+                    watch=all_of(*watches),
                     at=manager_at(manager, os.environ),
                 )
-            )  # fmt: skip
+            )
     except KeyboardInterrupt:
         _say_how_to_resume(console, recipe, seed, folder)
         raise
@@ -192,10 +196,17 @@ def serve_model(
 
     asyncio.run(
         serve(
-            found, model=model, host=host, port=port, device=device, dtype=dtype,
-            threads=threads, seed=seed, ready=ready,
+            found,
+            model=model,
+            host=host,
+            port=port,
+            device=device,
+            dtype=dtype,
+            threads=threads,
+            seed=seed,
+            ready=ready,
         )
-    )  # fmt: skip
+    )
 
 
 def _policy_named(folder: Path) -> tuple[Path, str]:
@@ -225,13 +236,20 @@ def _train_in_one_file(seed: int, out: str, *, resume: bool, json: bool) -> None
     began_s = time.monotonic()
     found = run(seed, tell=lambda line: None if json else print(line, file=sys.stderr))
     result = TrainResult(
-        recipe=ONE_FILE, seed=seed, success_before=found.success_before,
-        success_after_sft=found.success_before, success_after_rl=found.success_after,
-        heldout_after_rl=found.unseen_after, updates=found.updates, episodes=found.episodes,
-        cpu_s=time.process_time(), wall_s=time.monotonic() - began_s,
-        parity_max=found.parity_max, groups_with_spread=found.groups_with_spread,
+        recipe=ONE_FILE,
+        seed=seed,
+        success_before=found.success_before,
+        success_after_sft=found.success_before,
+        success_after_rl=found.success_after,
+        heldout_after_rl=found.unseen_after,
+        updates=found.updates,
+        episodes=found.episodes,
+        cpu_s=time.process_time(),
+        wall_s=time.monotonic() - began_s,
+        parity_max=found.parity_max,
+        groups_with_spread=found.groups_with_spread,
         run_dir=str(folder),
-    )  # fmt: skip
+    )
     told = {"result": result, "curve": found.curve}
     write_whole(folder / RESULT, msgspec.json.encode(told))
     if json:

@@ -18,8 +18,14 @@ from msgspec import Meta
 from screenloop.actions import FinishStatus
 
 
-class MatcherBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="is", omit_defaults=True,
-                  forbid_unknown_fields=True):  # fmt: skip
+class MatcherBase(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="is",
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+):
     """What all Matchers share: a tagged, frozen, closed JSON form."""
 
 
@@ -89,8 +95,14 @@ Expected = Matcher | bool | int | float | str | None
 Where = dict[str, Expected]
 
 
-class CheckBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="check", omit_defaults=True,
-                forbid_unknown_fields=True):  # fmt: skip
+class CheckBase(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="check",
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+):
     """What all Checks share: a weight, whether it is critical, and a sentence for people."""
 
     says: str

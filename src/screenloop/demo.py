@@ -42,18 +42,24 @@ PARTS = (
     (
         "An agent that acts at random on the same tasks: hardly any may be solved.",
         RunRequest(
-            suite="phone-core", model="random", out="runs/demo-phone-random",
+            suite="phone-core",
+            model="random",
+            out="runs/demo-phone-random",
             budget=Budget(steps=10),
         ),
     ),
     (
         "The same loop on web pages, in a real browser, at random.",
         RunRequest(
-            suite="miniwob", model="random", out="runs/demo-web-random", tasks="click-*", limit=12,
+            suite="miniwob",
+            model="random",
+            out="runs/demo-web-random",
+            tasks="click-*",
+            limit=12,
             budget=Budget(steps=10),
         ),
     ),
-)  # fmt: skip
+)
 
 
 TRAINING = (

@@ -28,8 +28,9 @@ Channel = Literal["gui", "tool", "system"]
 """How a change came about."""
 
 
-class Struct(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
-             forbid_unknown_fields=True):  # fmt: skip
+class Struct(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """Base of the nouns: frozen, keyword-only, closed JSON form."""
 
 

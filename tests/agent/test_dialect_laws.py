@@ -112,10 +112,32 @@ def test_a_damaged_reply_is_read_or_refused_never_a_crash(name, surface):
 
 HEADS = ("", "<tool_call>", "Action: ", "<action>", "<answer>", "Action: click(point='")
 UNITS = [
-    "{", "[", "(", '"', "'", "\\", "<tool_call>", "<think>", "</think>", "Action:", "\nAction: ",
-    '{"a":', "click(", "do(action=", "<action>Click(box=(", "<answer>do(action=[[", "```", "1 ",
-    "9", " ", "\n", "\x00", "“", "<tool_call>{}", "-",
-]  # fmt: skip
+    "{",
+    "[",
+    "(",
+    '"',
+    "'",
+    "\\",
+    "<tool_call>",
+    "<think>",
+    "</think>",
+    "Action:",
+    "\nAction: ",
+    '{"a":',
+    "click(",
+    "do(action=",
+    "<action>Click(box=(",
+    "<answer>do(action=[[",
+    "```",
+    "1 ",
+    "9",
+    " ",
+    "\n",
+    "\x00",
+    "“",
+    "<tool_call>{}",
+    "-",
+]
 
 
 @pytest.mark.parametrize("name", DIALECTS)

@@ -192,15 +192,19 @@ def test_only_gui_owl_can_interact():
         ('"triple_click", "coordinate": [500, 250]', Tap(at=AT, count=3)),
         ('"mouse_move", "coordinate": [500, 250]', Hover(at=AT)),
         ('"scroll", "pixels": -500', Scroll(direction="down", screens=0.5)),
-        ('"scroll", "pixels": 250, "coordinate": [500, 250]',
-         Scroll(direction="up", screens=0.25, at=AT)),
+        (
+            '"scroll", "pixels": 250, "coordinate": [500, 250]',
+            Scroll(direction="up", screens=0.25, at=AT),
+        ),
         ('"hscroll", "pixels": 100', Scroll(direction="right", screens=0.1)),
         ('"key", "keys": ["Return"]', Key(name="enter")),
         ('"key", "keys": ["ctrl", "c"]', Hotkey(keys=("ctrl", "c"))),
-        ('"left_click_drag", "start_coordinate": [0, 0], "coordinate": [500, 250]',
-         Swipe(path=((0.0, 0.0), AT))),
+        (
+            '"left_click_drag", "start_coordinate": [0, 0], "coordinate": [500, 250]',
+            Swipe(path=((0.0, 0.0), AT)),
+        ),
     ],
-)  # fmt: skip
+)
 def test_computer_calls_stand_for_these_actions(arguments, action):
     text = f'<tool_call>{{"name": "computer_use", "arguments": {{"action": {arguments}}}}}'
     assert _read("qwen3vl", text, COMPUTER) == (action,)
@@ -323,8 +327,10 @@ def test_a_ui_venus_reply_that_cannot_be_read_says_why(text, says):
 @pytest.mark.parametrize(
     ("text", "actions"),
     [
-        ('<think>a</think><answer>do(action="Tap", element=[0, 999])</answer>',
-         (Tap(at=(0.0, 1.0)),)),
+        (
+            '<think>a</think><answer>do(action="Tap", element=[0, 999])</answer>',
+            (Tap(at=(0.0, 1.0)),),
+        ),
         ('do(action="Tap", element=[0,999], message="pays")', (Tap(at=(0.0, 1.0)),)),
         ('<answer>do(element=[0, 999], action="Double Tap")', (Tap(at=(0.0, 1.0), count=2),)),
         ('<answer>do(action="Type_Name", text="Ada")</answer>', (Type(text="Ada", clear=True),)),
@@ -332,9 +338,9 @@ def test_a_ui_venus_reply_that_cannot_be_read_says_why(text, says):
         ('<answer>do(action="Take_over", message="Log in")</answer>', (Ask(text="Log in"),)),
         ('<answer>do(action="Note", message="True")</answer>', (Noop(note="True"),)),
         ('<answer>finish(message="42")</answer>', (Answer(text="42"), Finish())),
-        ('<answer>finish()</answer>', (Finish(),)),
+        ("<answer>finish()</answer>", (Finish(),)),
     ],
-)  # fmt: skip
+)
 def test_autoglm_calls_stand_for_these_actions(text, actions):
     assert _read("autoglm", text) == actions
 
@@ -345,11 +351,11 @@ def test_autoglm_calls_stand_for_these_actions(text, actions):
         ('<answer>do(action="Call_API", instruction="sum up")</answer>', "no action 'Call_API'"),
         ('<answer>do(action="Wait", duration="a while")</answer>', 'must be like "2 seconds"'),
         ('<answer>do(action="Tap", element=[1000, 0])</answer>', "outside 0 to 999"),
-        ('<answer>tap(element=[1, 0])</answer>', "no action 'tap'"),
+        ("<answer>tap(element=[1, 0])</answer>", "no action 'tap'"),
         ('<answer>do(action="Type", text="he said "hi"")</answer>', "malformed"),
         ("Tap [500, 500]", "holds no action; expected <answer>do("),
     ],
-)  # fmt: skip
+)
 def test_an_autoglm_reply_that_cannot_be_read_says_why(text, says):
     assert says in _refusal("autoglm", text)
 
@@ -365,12 +371,16 @@ def test_an_autoglm_reply_that_cannot_be_read_says_why(text, says):
         ('action：｛"type"：“tap”，"at"：［500，250］｝', Tap(at=AT)),
         ('Action: {"type": "tap", "at": [500, 250]}\nI hope so.', Tap(at=AT)),
         ('Action: {"type": "type", "text": "a\nb", "at": null}', Type(text="a\nb")),
-        ('Action: {"type": "tool", "name": "notes.add", "args": {"at": [5, 5]}}',
-         Tool(name="notes.add", args={"at": [5, 5]})),
-        ('Action: {"type": "batch", "actions": [{"type": "tap", "at": [500, 250]}]}',
-         Batch(actions=(Tap(at=AT),))),
+        (
+            'Action: {"type": "tool", "name": "notes.add", "args": {"at": [5, 5]}}',
+            Tool(name="notes.add", args={"at": [5, 5]}),
+        ),
+        (
+            'Action: {"type": "batch", "actions": [{"type": "tap", "at": [500, 250]}]}',
+            Batch(actions=(Tap(at=AT),)),
+        ),
     ],
-)  # fmt: skip
+)
 def test_plain_replies_stand_for_these_actions(text, action):
     assert _read("plain", text) == (action,)
 

@@ -47,10 +47,12 @@ CONTEXT = DialectContext(
         ("wait", Wait()),
         ("answer 7 pm", Answer(text="7 pm")),
         ("type <q1>", Type(text="7 pm")),
-        ("type <q0> <x7> <y20> clear enter",
-         Type(text="Milk", at=(0.35, 0.5), clear=True, submit=True)),
+        (
+            "type <q0> <x7> <y20> clear enter",
+            Type(text="Milk", at=(0.35, 0.5), clear=True, submit=True),
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_written_is_read_back(words, action):
     for dialect in (Tiny(), TinyThumbnail(), TinyTree()):
         assert dialect.parse(words, CONTEXT) == (action,)

@@ -25,18 +25,24 @@ DIALECT = TinyTools()
     [
         ("open notes", Open(app="notes")),
         ("call <t1>", Tool(name="notes.all")),
-        ("call <t2> note note1 text <q0>",
-         Tool(name="notes.items.add", args={"note": "note1", "text": "Milk"})),
-        ("call <t0> minutes 12 loud on again off label <q1>",
-         Tool(name="clock.timers.start",
-              args={"minutes": 12, "loud": True, "again": False, "label": "7 pm"})),
+        (
+            "call <t2> note note1 text <q0>",
+            Tool(name="notes.items.add", args={"note": "note1", "text": "Milk"}),
+        ),
+        (
+            "call <t0> minutes 12 loud on again off label <q1>",
+            Tool(
+                name="clock.timers.start",
+                args={"minutes": 12, "loud": True, "again": False, "label": "7 pm"},
+            ),
+        ),
         ("call <t0> ring_min 0", Tool(name="clock.timers.start", args={"ring_min": 0})),
         ("call <t0> ring _ min 0", Tool(name="clock.timers.start", args={"ring_min": 0})),
         ("<e1>", Tap(at=(0.31, 0.4))),
         ("type <q0>", Type(text="Milk")),
         ("done", Finish()),
     ],
-)  # fmt: skip
+)
 def test_what_is_written_is_read_back(words, action):
     assert DIALECT.parse(words, TOOLS) == (action,)
     assert DIALECT.expresses(action, TOOLS)
@@ -102,9 +108,13 @@ def test_what_would_come_back_as_something_else_has_no_words(action):
 
 
 values = (
-    st.booleans() | st.integers() | st.none() | st.floats(allow_nan=False)
-    | st.sampled_from(["Milk", "7 pm", "on", "red", "a_b", "a__b", "Ä", "", "12"]) | st.text()
-)  # fmt: skip
+    st.booleans()
+    | st.integers()
+    | st.none()
+    | st.floats(allow_nan=False)
+    | st.sampled_from(["Milk", "7 pm", "on", "red", "a_b", "a__b", "Ä", "", "12"])
+    | st.text()
+)
 names = st.sampled_from(["text", "note_id", "on", "x1", "X", "_a", "a_"]) | st.text(max_size=4)
 
 

@@ -34,8 +34,9 @@ def test_one_at_a_time_on_each_host_takes_the_sum_of_its_starts() -> None:
 
 
 def test_the_same_seed_gives_the_same_fleet_and_another_seed_another() -> None:
-    times = [VirtualFleet(plan(30), model(), seed=s).run(until_ready=30).ready_at_s
-             for s in (1, 1, 2)]  # fmt: skip
+    times = [
+        VirtualFleet(plan(30), model(), seed=s).run(until_ready=30).ready_at_s for s in (1, 1, 2)
+    ]
     assert times[0] == times[1] != times[2]
 
 

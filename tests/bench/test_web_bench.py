@@ -11,9 +11,13 @@ async def test_the_bench_reports_its_figures_and_null_for_a_peer_that_is_not_the
     bench = await run(tasks=("click-test",), rounds=1, peer=False)
     figures = msgspec.to_builtins(bench)
     assert set(figures) == {
-        "reset_ms_p50", "step_ms_p50", "cpu_ms_per_step", "rss_mb",
-        "peer_reset_ms_p50", "peer_step_ms_p50",
-    }  # fmt: skip
+        "reset_ms_p50",
+        "step_ms_p50",
+        "cpu_ms_per_step",
+        "rss_mb",
+        "peer_reset_ms_p50",
+        "peer_step_ms_p50",
+    }
     assert figures.pop("peer_reset_ms_p50") is None
     assert figures.pop("peer_step_ms_p50") is None
     assert all(value > 0 for value in figures.values())

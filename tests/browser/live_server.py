@@ -17,9 +17,11 @@ class Server:
     def __init__(self) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-c", MAIN, "phone", "--port", "0"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        )  # fmt: skip
+        )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         found = re.search(r"http://127\.0\.0\.1:\d+/", line)

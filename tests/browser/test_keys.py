@@ -48,6 +48,9 @@ def test_an_unknown_name_is_no_key() -> None:
 
 
 def test_only_modifiers_hold_a_bit() -> None:
-    bits = [modifier_bit(press) for name in ("alt", "ctrl", "meta", "shift", "a", "enter")
-            if (press := named_key(name))]  # fmt: skip
+    bits = [
+        modifier_bit(press)
+        for name in ("alt", "ctrl", "meta", "shift", "a", "enter")
+        if (press := named_key(name))
+    ]
     assert bits == [1, 2, 4, 8, 0, 0]

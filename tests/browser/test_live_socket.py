@@ -16,17 +16,31 @@ async def told(socket: aiohttp.ClientWebSocketResponse) -> dict[str, Any]:
 
 
 NONSENSE: tuple[str | bytes, ...] = (
-    "", "{", "null", "[]", '{"type":"fly"}', '{"type":"tap"}', '{"type":"tap","x":"a","y":1}',
-    '{"type":"tap","x":1e999,"y":1}', '{"type":"tap","x":NaN,"y":1}',
-    '{"type":"key","name":"power"}', '{"type":"command","name":"explode"}',
-    '{"type":"tap","x":1,"y":1,"z":1}', '{"type":"text","text":5}', b"\xff\xfe", b"",
+    "",
+    "{",
+    "null",
+    "[]",
+    '{"type":"fly"}',
+    '{"type":"tap"}',
+    '{"type":"tap","x":"a","y":1}',
+    '{"type":"tap","x":1e999,"y":1}',
+    '{"type":"tap","x":NaN,"y":1}',
+    '{"type":"key","name":"power"}',
+    '{"type":"command","name":"explode"}',
+    '{"type":"tap","x":1,"y":1,"z":1}',
+    '{"type":"text","text":5}',
+    b"\xff\xfe",
+    b"",
     "[" * 20_000,
-)  # fmt: skip
+)
 ODD = (
-    {"type": "tap", "x": -5, "y": 1e300}, {"type": "swipe", "x0": 0, "y0": 0, "x1": 1e9, "y1": -1},
-    {"type": "wheel", "x": 1, "y": 1, "dy": 1e12}, {"type": "text", "text": "no field has focus"},
-    {"type": "tap", "x": 1, "y": 500, "hold_ms": -7}, {"type": "key", "name": "backspace"},
-)  # fmt: skip
+    {"type": "tap", "x": -5, "y": 1e300},
+    {"type": "swipe", "x0": 0, "y0": 0, "x1": 1e9, "y1": -1},
+    {"type": "wheel", "x": 1, "y": 1, "dy": 1e12},
+    {"type": "text", "text": "no field has focus"},
+    {"type": "tap", "x": 1, "y": 500, "hold_ms": -7},
+    {"type": "key", "name": "backspace"},
+)
 
 
 def test_nonsense_is_answered_and_changes_nothing(server: Server) -> None:
@@ -83,9 +97,14 @@ def test_what_is_no_image_or_font_is_not_found(server: Server) -> None:
         async with aiohttp.ClientSession() as session:
             found = []
             for path in (
-                "image/icon/home/24/1a1c20", "image/no/such", "image/icon/home/x/y",
-                "image/icon/home/24/a%22onload=%22b", "font/no.otf", "font/..%2f..%2fx", "nothing",
-            ):  # fmt: skip
+                "image/icon/home/24/1a1c20",
+                "image/no/such",
+                "image/icon/home/x/y",
+                "image/icon/home/24/a%22onload=%22b",
+                "font/no.otf",
+                "font/..%2f..%2fx",
+                "nothing",
+            ):
                 async with session.get(server.url + path) as response:
                     found.append(response.status)
             return found

@@ -148,8 +148,12 @@ async def test_typing_reaches_the_page_as_key_events(browser: Browser) -> None:
     await Keyboard(page).type("aB 1!é中")
     assert await page.evaluate("f.value") == "aB 1!é中"
     assert await page.evaluate("codes") == [
-        "a65false", "B66true", " 32false", "149false", "!49true",
-    ]  # fmt: skip
+        "a65false",
+        "B66true",
+        " 32false",
+        "149false",
+        "!49true",
+    ]
 
 
 async def test_the_mouse_moves_presses_and_scrolls(browser: Browser) -> None:
@@ -191,8 +195,10 @@ async def test_a_select_opens_inside_the_page() -> None:
 async def test_native_dialogs_do_not_stop_the_page(browser: Browser) -> None:
     page = await loaded(browser, "")
     assert await page.evaluate("[alert('stop'), confirm('sure?'), prompt('name?')]") == [
-        None, False, None,
-    ]  # fmt: skip
+        None,
+        False,
+        None,
+    ]
 
 
 async def test_a_page_that_crashes_fails_alone(browser: Browser) -> None:

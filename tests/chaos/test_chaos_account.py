@@ -53,8 +53,13 @@ def test_the_same_seed_gives_the_same_faults_and_another_one_others() -> None:
     fates = [[decide("/v1/leases/step") for _ in range(500)] for decide in deciders]
     assert fates[0] == fates[1] != fates[2]
     assert {fate.kind for fate in fates[0]} == {
-        "pass", "lose_request", "lose_reply", "slow", "twice", "late"
-    }  # fmt: skip
+        "pass",
+        "lose_request",
+        "lose_reply",
+        "slow",
+        "twice",
+        "late",
+    }
 
 
 @pytest.mark.parametrize("episodes", [10, 20, 300, 1000])

@@ -34,9 +34,11 @@ class Late:
         self.control = control
         host = InstanceHost("host", self.devices.open, clock=self.clock, fencing=fencing)
         self.service = ManagerService(
-            OnDemandSupply(host, boot=host.boot), MemoryJournal(), clock=self.clock,
+            OnDemandSupply(host, boot=host.boot),
+            MemoryJournal(),
+            clock=self.clock,
             fencing=fencing,
-        )  # fmt: skip
+        )
         self.lease: Lease | None = None
 
     async def begin(self, number: int) -> Lease:

@@ -220,12 +220,21 @@ async def test_training_refuses_the_records(model):
     call = request("e/c0", user(words("hello")))
     reply = await model.complete(call, deadline_s=60)
     record = CallRecord(
-        call_id=call.call_id, window_index=0, step_index=0, messages=call.messages,
-        sampling=call.sampling, model=model.name, reply=reply.text,
-        finish_reason=reply.finish_reason, usage=Usage(), took_s=0.0,
-        prompt_token_ids=reply.prompt_token_ids, token_ids=reply.token_ids,
-        logprobs=reply.logprobs, weights_version=reply.weights_version,
-    )  # fmt: skip
+        call_id=call.call_id,
+        window_index=0,
+        step_index=0,
+        messages=call.messages,
+        sampling=call.sampling,
+        model=model.name,
+        reply=reply.text,
+        finish_reason=reply.finish_reason,
+        usage=Usage(),
+        took_s=0.0,
+        prompt_token_ids=reply.prompt_token_ids,
+        token_ids=reply.token_ids,
+        logprobs=reply.logprobs,
+        weights_version=reply.weights_version,
+    )
     with pytest.raises(ConfigError, match="weights version 'sha256-"):
         call_tokens([record])
 

@@ -13,10 +13,18 @@ GO = user(words("go"))
 
 def chat_template(template=PLAIN, **facts):
     card = {
-        "name": "tiny", "architecture": "qwen3", "template": template, "bos": "<s>",
-        "markers": ("<s>", "<end>"), "banned_ids": (), "context_tokens": 8, "tokenizer_hash": "",
-        "template_hash": "", "weights_version": "", **facts,
-    }  # fmt: skip
+        "name": "tiny",
+        "architecture": "qwen3",
+        "template": template,
+        "bos": "<s>",
+        "markers": ("<s>", "<end>"),
+        "banned_ids": (),
+        "context_tokens": 8,
+        "tokenizer_hash": "",
+        "template_hash": "",
+        "weights_version": "",
+        **facts,
+    }
     return ChatTemplate(GgufCard(**card))
 
 
@@ -25,8 +33,9 @@ def pieces(template, *messages, **more):
 
 
 def test_a_chat_is_cut_at_its_replies():
-    template = chat_template("{% for m in messages %}[{{ m.role[0] }}]{{ m.content }}<end>"
-                             "{% endfor %}[a]")  # fmt: skip
+    template = chat_template(
+        "{% for m in messages %}[{{ m.role[0] }}]{{ m.content }}<end>{% endfor %}[a]"
+    )
     assert pieces(template, GO, assistant("went"), user(words("on"))) == [
         ("[u]go<end>[a]", False),
         ("went", True),

@@ -43,9 +43,13 @@ async def episode(engine, blobs, dialect, name, steps, window, kind="fake"):
     if kind == "phone":
         task = replace(task, env=PHONE, world=World(), goal=Goal(text="Open the clock"))
     harness = Harness(
-        engine, blobs, dialect=dialect, window=window, image=dialect.image,
+        engine,
+        blobs,
+        dialect=dialect,
+        window=window,
+        image=dialect.image,
         sampling=Sampling(temperature=1.0, max_tokens=8, seed=2),
-    )  # fmt: skip
+    )
     await environment.reset(Start(task=task), deadline_s=60)
     harness.begin(
         Assignment(episode_id=name, goal=task.goal, spec=environment.spec, mode="gui_only")
@@ -82,8 +86,14 @@ async def test_every_call_of_an_episode_has_token_facts_that_fit_together(dialec
             assert prompts[after.call_id][: len(held)] == held
             assert after.usage.cached >= len(held) - 1
     assert [r.parent_call_id is None for r in records] == [
-        True, False, False, True, False, True, False,
-    ]  # fmt: skip
+        True,
+        False,
+        False,
+        True,
+        False,
+        True,
+        False,
+    ]
     await engine.close()
 
 

@@ -67,9 +67,12 @@ def test_pictures_behind_a_cached_past_give_the_logits_of_a_whole_pass(turns_cac
 
     def chunk(prompt, start=0, past=None):
         return Chunk(
-            token_ids=prompt.token_ids, start=start, past=past, images=prompt.images,
+            token_ids=prompt.token_ids,
+            start=start,
+            past=past,
+            images=prompt.images,
             patches=patches,
-        )  # fmt: skip
+        )
 
     start, past = 0, None
     if turns_cached:
@@ -87,9 +90,12 @@ def test_pictures_behind_a_cached_past_give_the_logits_of_a_whole_pass(turns_cac
     logits = network.advance(batch, tokens, [got[0].next_position, got[1].next_position])
     for prompt, token, row in ((prompts[-1], tokens[0], 0), (prompts[0], tokens[1], 1)):
         longer = Chunk(
-            token_ids=(*prompt.token_ids, token), start=0, past=None, images=prompt.images,
+            token_ids=(*prompt.token_ids, token),
+            start=0,
+            past=None,
+            images=prompt.images,
             patches=patches,
-        )  # fmt: skip
+        )
         torch.testing.assert_close(logits[row], whole(policy, longer)[-1], atol=1e-5, rtol=1e-5)
 
 

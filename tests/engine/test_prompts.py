@@ -44,9 +44,16 @@ def test_without_a_remembered_reply_its_words_are_encoded():
     policy = text_policy()
     prompt = writer(policy).write([user(words("open")), assistant("tap <e3>"), user(words("save"))])
     assert policy.tokenizer.convert_ids_to_tokens(list(prompt.token_ids)) == [
-        "<|user|>", "open", "<|assistant|>", "tap", "<e3>", "<|end|>",
-        "<|user|>", "save", "<|assistant|>",
-    ]  # fmt: skip
+        "<|user|>",
+        "open",
+        "<|assistant|>",
+        "tap",
+        "<e3>",
+        "<|end|>",
+        "<|user|>",
+        "save",
+        "<|assistant|>",
+    ]
 
 
 def test_a_template_that_rewrites_replies_is_followed():
@@ -97,8 +104,9 @@ def test_a_system_message_comes_first():
     system = Message(role="system", parts=(TextPart(text="open"),))
     prompt = writer(policy).write([system, user(words("save"))])
     assert policy.tokenizer.convert_ids_to_tokens(list(prompt.token_ids))[:2] == [
-        "<|system|>", "open",
-    ]  # fmt: skip
+        "<|system|>",
+        "open",
+    ]
 
 
 def test_a_text_model_refuses_pictures_and_says_what_to_do():

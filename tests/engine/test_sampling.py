@@ -67,8 +67,17 @@ def test_draws_follow_the_distribution_and_depend_on_seed_call_and_place_alone()
     counts = [drawn.count(i) / 4000 for i in range(4)]
     assert counts == pytest.approx([0.1, 0.0, 0.6, 0.3], abs=0.03)
     assert uniform(7, "e/c1", 2) == uniform(7, "e/c1", 2)
-    assert len({uniform(7, "e/c1", 2), uniform(8, "e/c1", 2), uniform(7, "e/c2", 2),
-                uniform(7, "e/c1", 3)}) == 4  # fmt: skip
+    assert (
+        len(
+            {
+                uniform(7, "e/c1", 2),
+                uniform(8, "e/c1", 2),
+                uniform(7, "e/c2", 2),
+                uniform(7, "e/c1", 3),
+            }
+        )
+        == 4
+    )
 
 
 @given(st.lists(st.floats(-30, 30), min_size=2, max_size=6))

@@ -128,17 +128,75 @@ TURN = {"role": "user", "content": "open"}
         ({"messages": [TURN], "max_tokens": -3}, "max_tokens"),
         ({"messages": [TURN], "stop": ""}, "stop"),
         ({"messages": [{"role": "robot", "content": "x"}]}, "role"),
-        ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url":
-            {"url": "http://example.invalid/a.png"}}]}]}, "data URL"),
-        ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url":
-            {"url": "data:image/png;base64,####"}}]}]}, "cannot be read"),
-        ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url":
-            {"url": "data:image/png;base64,AAAA"}}]}]}, "cannot be read"),
-        ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url":
-            {"url": "data:image/png;base64," + base64.b64encode(png(1)).decode()}}]}]},
-         "takes no pictures"),
+        (
+            {
+                "messages": [
+                    {
+                        "role": "user",
+                        "content": [
+                            {
+                                "type": "image_url",
+                                "image_url": {"url": "http://example.invalid/a.png"},
+                            }
+                        ],
+                    }
+                ]
+            },
+            "data URL",
+        ),
+        (
+            {
+                "messages": [
+                    {
+                        "role": "user",
+                        "content": [
+                            {
+                                "type": "image_url",
+                                "image_url": {"url": "data:image/png;base64,####"},
+                            }
+                        ],
+                    }
+                ]
+            },
+            "cannot be read",
+        ),
+        (
+            {
+                "messages": [
+                    {
+                        "role": "user",
+                        "content": [
+                            {
+                                "type": "image_url",
+                                "image_url": {"url": "data:image/png;base64,AAAA"},
+                            }
+                        ],
+                    }
+                ]
+            },
+            "cannot be read",
+        ),
+        (
+            {
+                "messages": [
+                    {
+                        "role": "user",
+                        "content": [
+                            {
+                                "type": "image_url",
+                                "image_url": {
+                                    "url": "data:image/png;base64,"
+                                    + base64.b64encode(png(1)).decode()
+                                },
+                            }
+                        ],
+                    }
+                ]
+            },
+            "takes no pictures",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_what_cannot_be_done_is_refused_with_a_reason(body, says):
     async with served(text_policy()) as server:
         status, answer = await post(server, body)

@@ -77,8 +77,15 @@ def test_known_words_and_places_are_one_token_and_the_rest_falls_apart():
         return tokenizer.convert_ids_to_tokens(tokenizer.encode(text, add_special_tokens=False))
 
     assert tokens("Open the Alarm, <e3> <x20><y40> <q1>") == [
-        "open", "the", "alarm", ",", "<e3>", "<x20>", "<y40>", "<q1>",
-    ]  # fmt: skip
+        "open",
+        "the",
+        "alarm",
+        ",",
+        "<e3>",
+        "<x20>",
+        "<y40>",
+        "<q1>",
+    ]
     assert tokens("zoo") == ["z", "##o", "##o"]
     assert tokens("日") == ["<|unk|>"]
 
@@ -91,8 +98,10 @@ def test_equal_words_give_equal_hashes_and_others_do_not():
 
 def test_frequent_words_are_ranked_and_bounded():
     assert frequent_words(["Save the Alarm", "the alarm!", "the 7:30"], 3) == (
-        "the", "alarm", "30",
-    )  # fmt: skip
+        "the",
+        "alarm",
+        "30",
+    )
 
 
 @pytest.mark.parametrize("make", [tiny_text, tiny_pixels])
@@ -102,8 +111,10 @@ def test_a_saved_policy_comes_back_the_same(make, tmp_path):
     again = load_policy(tmp_path / "p")
     told, expected = again.card(), policy.card()
     assert (told.tokenizer_hash, told.chat_template_hash, told.processor_hash) == (
-        expected.tokenizer_hash, expected.chat_template_hash, expected.processor_hash,
-    )  # fmt: skip
+        expected.tokenizer_hash,
+        expected.chat_template_hash,
+        expected.processor_hash,
+    )
     assert told.banned_token_ids == expected.banned_token_ids
     assert told.stop_token_ids == expected.stop_token_ids
     for name, value in policy.model.state_dict().items():
@@ -132,8 +143,12 @@ def test_picture_tokens_padding_and_ids_without_text_are_banned():
     policy = pixel_policy()
     names = set(policy.tokenizer.convert_ids_to_tokens(list(policy.banned_ids)))
     assert names == {
-        "<|pad|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>",
-    }  # fmt: skip
+        "<|pad|>",
+        "<|vision_start|>",
+        "<|vision_end|>",
+        "<|image_pad|>",
+        "<|video_pad|>",
+    }
     wide = tiny_text(WORDS, seed=0)
     width = wide.vocab
     wide.model.resize_token_embeddings(width + 3, mean_resizing=False)

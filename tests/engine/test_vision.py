@@ -28,9 +28,13 @@ def test_patches_are_those_of_the_reference_processor(patch_px, merge, frames, s
         np.random.default_rng(3).integers(0, 256, (size_px[1], size_px[0], 3), dtype=np.uint8)
     )
     reference = Qwen2VLImageProcessorPil(
-        patch_size=patch_px, merge_size=merge, temporal_patch_size=frames, do_resize=False,
-        image_mean=[0.5] * 3, image_std=[0.5] * 3,
-    )(picture, return_tensors="pt")  # fmt: skip
+        patch_size=patch_px,
+        merge_size=merge,
+        temporal_patch_size=frames,
+        do_resize=False,
+        image_mean=[0.5] * 3,
+        image_std=[0.5] * 3,
+    )(picture, return_tensors="pt")
     out = io.BytesIO()
     picture.save(out, "PNG")
     ours = rule(patch_px, merge, frames)
@@ -77,8 +81,9 @@ def test_spans_are_found_again_from_the_ids_and_the_pictures():
     ids = [1, *[IMAGE_ID] * 4, *[IMAGE_ID] * 8, 2]
     placed = place(ids, pictures, rule())
     assert [(i.key, i.start, i.length, i.end) for i in placed] == [
-        ("sha256-a.png", 1, 4, 5), ("sha256-b.png", 5, 8, 13),
-    ]  # fmt: skip
+        ("sha256-a.png", 1, 4, 5),
+        ("sha256-b.png", 5, 8, 13),
+    ]
     assert sum(rule().tokens(i.grid_thw) for i in placed) == ids.count(IMAGE_ID)
 
 

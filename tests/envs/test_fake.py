@@ -74,8 +74,12 @@ async def test_an_action_that_does_nothing_says_so():
     ]
     assert not any(effect.ok for effect in effects)
     assert [effect.code for effect in effects] == [
-        "nothing_here", "no_focus", "at_the_end", "no_such_app", "no_effect",
-    ]  # fmt: skip
+        "nothing_here",
+        "no_focus",
+        "at_the_end",
+        "no_such_app",
+        "no_effect",
+    ]
 
 
 async def test_frames_are_pictures_of_the_declared_size():

@@ -92,10 +92,17 @@ class Hand:
 
 
 SCRIPT: tuple[Action, ...] = (
-    Open(app="contacts"), Scroll(direction="down", screens=0.7), Tap(at=(0.4, 0.5)),
-    Scroll(direction="down"), Key(name="back"), Swipe(path=((0.5, 0.02), (0.5, 0.6))),
-    Tap(at=(0.85, 0.3)), Key(name="home"), Open(app="calendar"), Wait(seconds=90),
-)  # fmt: skip
+    Open(app="contacts"),
+    Scroll(direction="down", screens=0.7),
+    Tap(at=(0.4, 0.5)),
+    Scroll(direction="down"),
+    Key(name="back"),
+    Swipe(path=((0.5, 0.02), (0.5, 0.6))),
+    Tap(at=(0.85, 0.3)),
+    Key(name="home"),
+    Open(app="calendar"),
+    Wait(seconds=90),
+)
 
 
 # ---- reset and runs ------------------------------------------------------------------------

@@ -133,8 +133,18 @@ async def test_taps_click_double_click_long_press_and_right_click(bench: Bench) 
     assert effect.executed == "left click 50,40 on <button> 'Go'"
     await bench.do(Tap(at=at, hold_ms=700), Tap(at=at, count=2), Tap(at=at, button="right"))
     assert (await bench.told())["log"] == [
-        0, "click1", 700, "click1", 0, "click1", 0, "click2", "double", "menu", 0,
-    ]  # fmt: skip
+        0,
+        "click1",
+        700,
+        "click1",
+        0,
+        "click1",
+        0,
+        "click2",
+        "double",
+        "menu",
+        0,
+    ]
 
 
 @browser

@@ -116,8 +116,9 @@ def test_the_worlds_name_leads_to_the_page_and_nowhere_else() -> None:
 
 def test_patches_set_the_time_limit_and_the_data_mode_and_nothing_else() -> None:
     site = MiniwobSite()
-    world = World(name="miniwob/click-test", seed=3, patches=({"time_limit_s": 10},
-                                                              {"data_mode": "test"}))  # fmt: skip
+    world = World(
+        name="miniwob/click-test", seed=3, patches=({"time_limit_s": 10}, {"data_mode": "test"})
+    )
     script = site.begin(world)
     assert 'core.setDataMode("test")' in script
     assert "Math.seedrandom(3)" in script

@@ -28,8 +28,11 @@ def test_each_example_is_numbered_and_short():
 def test_an_example_runs_and_shows_its_point(name, tmp_path):
     run = subprocess.run(
         [sys.executable, FOLDER / f"{name}.py"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert run.returncode == 0, run.stderr
     assert run.stderr == ""
     assert SHOWS[name] in run.stdout

@@ -90,9 +90,12 @@ class Served:
         """Return a client with its own blobs; it is closed at the end."""
         number = len(self.clients)
         made = HttpManager(
-            url or self.url, token=token, own=own or FolderBlobs(self.folder / f"own-{number}"),
-            shared=self.shared, want=want,
-        )  # fmt: skip
+            url or self.url,
+            token=token,
+            own=own or FolderBlobs(self.folder / f"own-{number}"),
+            shared=self.shared,
+            want=want,
+        )
         self.clients.append(made)
         return made
 
@@ -144,15 +147,26 @@ async def serving(
     service = ManagerService(source, journal, clock=clock, observer=FaultLog(metrics))
     await service.start()
     app = ManagerApp(
-        service, token=TOKEN, blobs=shared, blobs_url=folder_url(folder / "shared"),
-        metrics=metrics, clock=clock,
+        service,
+        token=TOKEN,
+        blobs=shared,
+        blobs_url=folder_url(folder / "shared"),
+        metrics=metrics,
+        clock=clock,
         pools=source.status if isinstance(source, PooledSupply) else lambda: (),
-    ).asgi()  # fmt: skip
+    ).asgi()
     listener = listen(port=port)
     served = Served(
-        url=url_of(listener), port=listener.getsockname()[1], service=service, host=host,
-        metrics=metrics, shared=shared, folder=folder, journal=journal, clock=clock,
-    )  # fmt: skip
+        url=url_of(listener),
+        port=listener.getsockname()[1],
+        service=service,
+        host=host,
+        metrics=metrics,
+        shared=shared,
+        folder=folder,
+        journal=journal,
+        clock=clock,
+    )
     try:
         async with Serving(wrap(app), listener, half_request_s=half_request_s):
             try:

@@ -61,14 +61,37 @@ class PostgresServer:
     def start(self) -> None:
         """Start, and return once it answers."""
         if not self._made:
-            self._run("initdb", "-D", str(self.folder / "data"), "-U", "tester", "-A", "trust",
-                      "--no-sync", "--no-locale", "-E", "UTF8").wait()  # fmt: skip
+            self._run(
+                "initdb",
+                "-D",
+                str(self.folder / "data"),
+                "-U",
+                "tester",
+                "-A",
+                "trust",
+                "--no-sync",
+                "--no-locale",
+                "-E",
+                "UTF8",
+            ).wait()
             self._made = True
         self._process = self._run(
-            "postgres", "-D", str(self.folder / "data"), "-k", str(self.folder),
-            "-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=16MB",
-            "-c", "max_connections=60", "-c", "autovacuum=off",
-        )  # fmt: skip
+            "postgres",
+            "-D",
+            str(self.folder / "data"),
+            "-k",
+            str(self.folder),
+            "-c",
+            "listen_addresses=",
+            "-c",
+            "fsync=off",
+            "-c",
+            "shared_buffers=16MB",
+            "-c",
+            "max_connections=60",
+            "-c",
+            "autovacuum=off",
+        )
         end_s = time.monotonic() + START_S
         while subprocess.run(
             [self._bin / "pg_isready", "-q", "-h", str(self.folder)], check=False

@@ -19,9 +19,12 @@ from screenloop.manager.hosts.docker import (
 )
 
 PLAN = HostPlan(
-    host="phone-1080x2400-ab12", kind="phone", capacity=100, blobs="file:///data/blobs",
+    host="phone-1080x2400-ab12",
+    kind="phone",
+    capacity=100,
+    blobs="file:///data/blobs",
     token="a-token-of-this-host",
-)  # fmt: skip
+)
 SETTINGS = DockerSettings(image="host:1", environment={"AWS_SECRET_ACCESS_KEY": "", "TZ": "UTC"})
 ORDERS = PurePosixPath("/etc/hosts.d/ab12.json")
 

@@ -92,9 +92,9 @@ async def site(stack: AsyncExitStack, tmp_path: Path) -> Site:
     return await site_of(stack, tmp_path)
 
 
-async def until(launcher: KubernetesLauncher, holds: Callable[[dict[str, HostSeen]], bool]) -> (
-    dict[str, HostSeen]
-):  # fmt: skip
+async def until(
+    launcher: KubernetesLauncher, holds: Callable[[dict[str, HostSeen]], bool]
+) -> dict[str, HostSeen]:
     async with asyncio.timeout(SOON_S):
         while True:
             seen = {one.host: one for one in await launcher.seen()}

@@ -75,18 +75,31 @@ def test_a_host_runs_once_its_pod_is_ready_and_not_before() -> None:
     [
         ({"reason": "Evicted", "message": "low on memory"}, "Evicted: low on memory"),
         (
-            {"conditions": [{"type": "DisruptionTarget", "status": "True",
-                             "reason": "PreemptionByScheduler"}]},
+            {
+                "conditions": [
+                    {
+                        "type": "DisruptionTarget",
+                        "status": "True",
+                        "reason": "PreemptionByScheduler",
+                    }
+                ]
+            },
             "PreemptionByScheduler",
         ),
         (
-            {"containerStatuses": [{"name": "host", "state": {"terminated": {
-                "exitCode": 137, "reason": "OOMKilled"}}}]},
+            {
+                "containerStatuses": [
+                    {
+                        "name": "host",
+                        "state": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}},
+                    }
+                ]
+            },
             "exit status 137 OOMKilled",
         ),
         ({}, "its pod is Failed"),
     ],
-)  # fmt: skip
+)
 def test_the_reason_of_an_end_is_told(status: dict[str, Any], words: str) -> None:
     known = book()
     known.put(pod(phase="Failed", status=status), 0.0)

@@ -24,8 +24,15 @@ from screenloop.manager.wire_errors import ErrorBody
 from screenloop.store.blobs import MemoryBlobs, blob_key
 from screenloop.types import Lease
 
-POSTS = ("/v1/leases", "/v1/leases/withdraw", "/v1/leases/reset", "/v1/leases/observe",
-         "/v1/leases/step", "/v1/leases/evaluate", "/v1/leases/release")  # fmt: skip
+POSTS = (
+    "/v1/leases",
+    "/v1/leases/withdraw",
+    "/v1/leases/reset",
+    "/v1/leases/observe",
+    "/v1/leases/step",
+    "/v1/leases/evaluate",
+    "/v1/leases/release",
+)
 STEP: dict[str, Any] = {"deadline_s": 5, "action_id": "e/1/0", "action": {"type": "tap"}}
 UNKNOWN = blob_key(b"nobody put this", "json")
 
@@ -78,10 +85,20 @@ async def held(tmp_path: Path) -> AsyncIterator[Held]:
 @pytest.mark.parametrize("path", POSTS)
 async def test_what_is_no_body_of_the_route_is_refused(held: Held, path: str) -> None:
     for body in (
-        b"", b"{not json", b"\xff\xfe", b"null", b"3", b"[]", b'"text"', b"[" * 60_000,
-        b'{"lease": 3}', b'{"lease": {"id": [], "fence": "x", "instance": null}}',
-        b'{"unknown": 1}', b'{"\\ud800": 1}', b"{" + b'"a":' * 5000,
-    ):  # fmt: skip
+        b"",
+        b"{not json",
+        b"\xff\xfe",
+        b"null",
+        b"3",
+        b"[]",
+        b'"text"',
+        b"[" * 60_000,
+        b'{"lease": 3}',
+        b'{"lease": {"id": [], "fence": "x", "instance": null}}',
+        b'{"unknown": 1}',
+        b'{"\\ud800": 1}',
+        b"{" + b'"a":' * 5000,
+    ):
         status, typed = await held.refused(path, body)
         assert (status, typed.error, typed.blame) == (400, "ConfigError", "task")
         assert typed.message
@@ -92,10 +109,14 @@ async def test_a_missing_or_wrong_token_is_refused_before_anything_is_read(
     held: Held, path: str
 ) -> None:
     for headers in (
-        {}, {"Authorization": ""}, {"Authorization": "Bearer"}, {"Authorization": TOKEN},
-        {"Authorization": f"Bearer {TOKEN}x"}, {"Authorization": f"Basic {TOKEN}"},
+        {},
+        {"Authorization": ""},
+        {"Authorization": "Bearer"},
+        {"Authorization": TOKEN},
+        {"Authorization": f"Bearer {TOKEN}x"},
+        {"Authorization": f"Basic {TOKEN}"},
         {"Authorization": "Bearer \udce4".encode("utf-8", "surrogateescape").decode("latin-1")},
-    ):  # fmt: skip
+    ):
         status, typed = await held.refused(path, b"{not json", headers=headers)
         assert (status, typed.error) == (401, "ConfigError")
         assert TOKEN not in typed.message
@@ -123,9 +144,12 @@ async def test_leases_that_are_not_in_force_are_refused(held: Held) -> None:
     }
     for path, body in bodies.items():
         for wrong in (
-            {"id": "run/guessed"}, {"fence": held.lease.fence + 1}, {"fence": 0},
-            {"instance": "odometer-99"}, {"fence": 2**62},
-        ):  # fmt: skip
+            {"id": "run/guessed"},
+            {"fence": held.lease.fence + 1},
+            {"fence": 0},
+            {"instance": "odometer-99"},
+            {"fence": 2**62},
+        ):
             status, typed = await held.refused(path, {"lease": {**held.shown, **wrong}, **body})
             assert (status, typed.error) == (409, "LeaseLost")
 
@@ -140,15 +164,25 @@ async def test_releasing_an_unknown_lease_is_harmless(held: Held) -> None:
 @pytest.mark.parametrize(
     "field",
     [
-        {"action_id": ""}, {"action_id": "no-shape"}, {"action_id": "e/0"}, {"action_id": "e/x/0"},
-        {"action_id": "/0/0"}, {"action_id": "e" * 300 + "/0/0"}, {"action_id": 7},
-        {"action": None}, {"action": {"type": "nothing"}}, {"action": {"type": "tap", "at": "x"}},
+        {"action_id": ""},
+        {"action_id": "no-shape"},
+        {"action_id": "e/0"},
+        {"action_id": "e/x/0"},
+        {"action_id": "/0/0"},
+        {"action_id": "e" * 300 + "/0/0"},
+        {"action_id": 7},
+        {"action": None},
+        {"action": {"type": "nothing"}},
+        {"action": {"type": "tap", "at": "x"}},
         {"action": {"type": "tap"}, "action_blob": UNKNOWN},
         {"action_blob": "../../etc/passwd", "action": None},
-        {"deadline_s": 0}, {"deadline_s": -1}, {"deadline_s": 1e9}, {"deadline_s": "5"},
+        {"deadline_s": 0},
+        {"deadline_s": -1},
+        {"deadline_s": 1e9},
+        {"deadline_s": "5"},
         {"more": 1},
     ],
-)  # fmt: skip
+)
 async def test_a_step_of_another_shape_is_refused(held: Held, field: dict[str, Any]) -> None:
     body = {"lease": held.shown, **STEP, "action": msgspec.to_builtins(TAP), **field}
     status, typed = await held.refused("/v1/leases/step", body)
@@ -169,20 +203,31 @@ async def test_a_blob_that_is_something_else_is_refused_and_a_missing_one_is_inf
 @pytest.mark.parametrize(
     "field",
     [
-        {"ttl_s": 0}, {"ttl_s": 1e12}, {"wait_s": -1}, {"wait_s": 1e6}, {"run_id": ""},
-        {"run_id": "r" * 129}, {"run_id": "r\0"}, {"request_id": ""}, {"request_id": "a\nb"},
-        {"env": None}, {"env": {"kind": "odometer"}},
+        {"ttl_s": 0},
+        {"ttl_s": 1e12},
+        {"wait_s": -1},
+        {"wait_s": 1e6},
+        {"run_id": ""},
+        {"run_id": "r" * 129},
+        {"run_id": "r\0"},
+        {"request_id": ""},
+        {"request_id": "a\nb"},
+        {"env": None},
+        {"env": {"kind": "odometer"}},
         {"env": {"kind": "odometer", "size_px": [1, 2, 3]}},
         {"env": {"kind": "odometer", "size_px": ["1", 2]}},
     ],
-)  # fmt: skip
+)
 async def test_a_request_for_a_lease_of_another_shape_is_refused(
     held: Held, field: dict[str, Any]
 ) -> None:
     body = {
-        "env": {"kind": "odometer", "size_px": [100, 200]}, "run_id": "run", "request_id": "x",
-        "ttl_s": 60, **field,
-    }  # fmt: skip
+        "env": {"kind": "odometer", "size_px": [100, 200]},
+        "run_id": "run",
+        "request_id": "x",
+        "ttl_s": 60,
+        **field,
+    }
     status, typed = await held.refused("/v1/leases", body)
     assert (status, typed.error) == (400, "ConfigError")
 
@@ -196,9 +241,11 @@ async def test_the_longest_name_of_a_run_makes_a_lease_that_can_be_used(held: He
 async def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:
     async with serving(tmp_path) as served:
         body = {
-            "env": {"kind": "nothing", "size_px": [1, 1]}, "run_id": "run", "request_id": "x",
+            "env": {"kind": "nothing", "size_px": [1, 1]},
+            "run_id": "run",
+            "request_id": "x",
             "ttl_s": 60,
-        }  # fmt: skip
+        }
         status, answer = await served.post("/v1/leases", body)
         assert (status, answer["error"]) == (400, "ConfigError")
         assert "Unknown environment kind" in answer["message"]
@@ -208,10 +255,16 @@ async def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["", "?kind=odometer", "?kind=odometer&width=1", "?kind=odometer&width=x&height=1",
-     "?kind=odometer&width=0&height=1", "?kind=odometer&width=9999999999&height=1",
-     "?kind=odometer&width=%D9%A1&height=1"],
-)  # fmt: skip
+    [
+        "",
+        "?kind=odometer",
+        "?kind=odometer&width=1",
+        "?kind=odometer&width=x&height=1",
+        "?kind=odometer&width=0&height=1",
+        "?kind=odometer&width=9999999999&height=1",
+        "?kind=odometer&width=%D9%A1&height=1",
+    ],
+)
 async def test_a_query_of_another_shape_is_refused(held: Held, query: str) -> None:
     status, body = await held.served.get("/v1/spec" + query)
     assert (status, msgspec.json.decode(body, type=ErrorBody).error) == (400, "ConfigError")
@@ -238,11 +291,17 @@ async def test_a_body_above_the_bound_is_refused(held: Held, path: str) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [
-        ("GET", "/v1/leases/step", 405), ("PUT", "/v1/leases", 405), ("DELETE", "/v1/info", 405),
-        ("POST", "/v1/health", 405), ("GET", "/v1/nowhere", 404), ("POST", "/", 404),
-        ("GET", "/v1/leases/", 404), ("GET", "//v1/info", 404), ("BREW", "/v1/info", 405),
+        ("GET", "/v1/leases/step", 405),
+        ("PUT", "/v1/leases", 405),
+        ("DELETE", "/v1/info", 405),
+        ("POST", "/v1/health", 405),
+        ("GET", "/v1/nowhere", 404),
+        ("POST", "/", 404),
+        ("GET", "/v1/leases/", 404),
+        ("GET", "//v1/info", 404),
+        ("BREW", "/v1/info", 405),
     ],
-)  # fmt: skip
+)
 async def test_routes_and_methods_that_are_not_there_are_refused(
     held: Held, method: str, path: str, status: int
 ) -> None:

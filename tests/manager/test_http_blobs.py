@@ -100,9 +100,11 @@ async def test_refusals_with_long_words_are_cut(tmp_path: Path) -> None:
     scales = Scales()
     async with serving(tmp_path, wrap=scales.around) as served:
         body = {
-            "env": {"kind": "k" * 9000, "size_px": [1, 1]}, "run_id": "run", "request_id": "x",
+            "env": {"kind": "k" * 9000, "size_px": [1, 1]},
+            "run_id": "run",
+            "request_id": "x",
             "ttl_s": 60,
-        }  # fmt: skip
+        }
         status, answer = await served.post("/v1/leases", body)
         assert status == 400
         assert len(answer["message"]) <= 800

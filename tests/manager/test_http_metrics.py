@@ -62,8 +62,9 @@ async def test_a_known_session_is_counted_exactly(tmp_path: Path) -> None:
         await client.observe(first, deadline_s=5)
         await client.evaluate(first, Claim(answer="42"), deadline_s=5)
         failures: list[tuple[ScreenloopError, type[Exception]]] = [
-            (StaleFrame("gone"), StaleFrame), (TaskError("broken"), TaskError),
-        ]  # fmt: skip
+            (StaleFrame("gone"), StaleFrame),
+            (TaskError("broken"), TaskError),
+        ]
         for failure, seen in failures:
             garage.made[0].next_failure = failure
             with pytest.raises(seen):
@@ -104,16 +105,22 @@ async def test_pools_and_starts_are_shown_and_busy_requests_are_no_faults(tmp_pa
     async with serving(
         tmp_path,
         supply=lambda host: PooledSupply(
-            [plan], launchers, tokens=HostTokens(b"s" * 32), blobs="",
+            [plan],
+            launchers,
+            tokens=HostTokens(b"s" * 32),
+            blobs="",
             started=lambda kind, seconds: served.metrics.started(kind, seconds),
         ),
-    ) as served:  # fmt: skip
+    ) as served:
         client = served.client()
         leases = [await client.acquire(REF, "run", ttl_s=60) for _ in range(2)]
         body = {
-            "env": {"kind": "odometer", "size_px": [100, 200]}, "run_id": "run",
-            "request_id": "late", "ttl_s": 60, "wait_s": 0.01,
-        }  # fmt: skip
+            "env": {"kind": "odometer", "size_px": [100, 200]},
+            "run_id": "run",
+            "request_id": "late",
+            "ttl_s": 60,
+            "wait_s": 0.01,
+        }
         for _ in range(2):
             assert (await served.post("/v1/leases", body))[0] == 503
         found = await scraped(served)

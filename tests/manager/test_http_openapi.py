@@ -31,9 +31,12 @@ DOCUMENT = openapi_document(__version__)
 EXAMPLES = 12
 """Generated requests an operation."""
 CHECKS = [
-    status_code_conformance, content_type_conformance, response_headers_conformance,
-    response_schema_conformance, negative_data_rejection,
-]  # fmt: skip
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    negative_data_rejection,
+]
 """What an answer must be; a well-formed request may be refused all the same: few leases exist."""
 
 
@@ -89,9 +92,11 @@ async def test_the_document_is_served_as_it_is_and_tells_of_what_is_served(
 
 @schema.parametrize()
 @settings(
-    max_examples=EXAMPLES, deadline=None, derandomize=True,
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
     suppress_health_check=list(HealthCheck),
-)  # fmt: skip
+)
 def test_generated_requests_get_answers_that_the_document_allows(
     case: schemathesis.Case[Any], running: str
 ) -> None:

@@ -34,9 +34,12 @@ Scope = dict[str, Any]
 def asked(request_id: str, **fields: object) -> dict[str, object]:
     """Return the body of a request for a lease."""
     return {
-        "env": {"kind": "odometer", "size_px": [100, 200]}, "run_id": "run",
-        "request_id": request_id, "ttl_s": 60, **fields,
-    }  # fmt: skip
+        "env": {"kind": "odometer", "size_px": [100, 200]},
+        "run_id": "run",
+        "request_id": request_id,
+        "ttl_s": 60,
+        **fields,
+    }
 
 
 def one_instance(garage: Garage) -> Supply:
@@ -260,10 +263,13 @@ async def test_a_client_rides_over_a_restart_of_the_manager(tmp_path: Path) -> N
 
     def manager(number: int, port: int = 0) -> Any:
         return serving(
-            tmp_path, host=host, shared=blobs, port=port,
+            tmp_path,
+            host=host,
+            shared=blobs,
+            port=port,
             journal=SqliteJournal(tmp_path / "journal.db"),
             supply=lambda host: OnDemandSupply(host, boot=host.boot, prefix=f"m{number}-"),
-        )  # fmt: skip
+        )
 
     async with manager(1) as first:
         client = first.client()
@@ -340,9 +346,13 @@ async def test_a_host_that_answers_by_itself_is_shown_no_token_of_the_manager(
         client = served.client()
         lease = await client.acquire(REF, "run", ttl_s=60)
         direct = Lease(
-            id=lease.id, fence=lease.fence, instance=lease.instance, spec=lease.spec,
-            expires_s=lease.expires_s, host_url=url_of(listener),
-        )  # fmt: skip
+            id=lease.id,
+            fence=lease.fence,
+            instance=lease.instance,
+            spec=lease.spec,
+            expires_s=lease.expires_s,
+            host_url=url_of(listener),
+        )
         async with Serving(mischief.around(app), listener):
             await client.reset(direct, START, deadline_s=5)
             first = await client.step(direct, "e/0/0", TAP, deadline_s=5)

@@ -45,11 +45,23 @@ class Process:
     @classmethod
     async def start(cls, state: Path, *words: str, port: int = 0) -> Process:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", "from screenloop.cli import main; main()", "serve", "fake=2",
-            "--state", str(state), "--port", str(port), "--json", "--log", "json", *words,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+            sys.executable,
+            "-c",
+            "from screenloop.cli import main; main()",
+            "serve",
+            "fake=2",
+            "--state",
+            str(state),
+            "--port",
+            str(port),
+            "--json",
+            "--log",
+            "json",
+            *words,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
             env={**os.environ, "SCREENLOOP_TOKEN": TOKEN},
-        )  # fmt: skip
+        )
         assert process.stdout is not None
         async with asyncio.timeout(60):
             line = await process.stdout.readline()

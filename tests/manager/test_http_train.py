@@ -43,9 +43,11 @@ def short_recipe() -> Recipe:
     )
     some = tiny_text.tasks()
     few = TaskSets(
-        train=some.train[:4], validation=some.validation[:1], test=some.test[:1],
+        train=some.train[:4],
+        validation=some.validation[:1],
+        test=some.test[:1],
         unseen=some.unseen[:1],
-    )  # fmt: skip
+    )
     return replace(tiny_text.recipe(), name="short", settings=settings, tasks=lambda: few)
 
 
@@ -58,8 +60,10 @@ async def test_a_run_by_a_manager_learns_the_very_same(tmp_path: Path) -> None:
         assert served.service.status().leases == 0
         assert served.metrics.faults.keys() <= {"agent"}
     assert (there.episodes, there.success_before, there.success_after_rl) == (
-        here.episodes, here.success_before, here.success_after_rl,
-    )  # fmt: skip
+        here.episodes,
+        here.success_before,
+        here.success_after_rl,
+    )
     losses = [
         [
             line.loss
@@ -83,9 +87,12 @@ async def test_fewer_instances_than_attempts_are_shared_and_nothing_is_left_out(
     async with serving(
         tmp_path,
         supply=lambda host: PooledSupply(
-            [plan], {"phone": InsideLauncher(opener.open)}, tokens=HostTokens(b"s" * 32), blobs="",
+            [plan],
+            {"phone": InsideLauncher(opener.open)},
+            tokens=HostTokens(b"s" * 32),
+            blobs="",
         ),
-    ) as served:  # fmt: skip
+    ) as served:
         at = ManagerAt(url=served.url, token=TOKEN)
         result = await train(recipe, 0, tmp_path / "run", at=at)
     (update,) = (x for x in read_metrics(tmp_path / "run") if isinstance(x, UpdateLine))

@@ -94,8 +94,10 @@ async def test_a_full_journal_grants_nothing_and_loses_nothing_and_recovers(
         client = served.client()
         leases: list[Lease] = []
         body = {
-            "env": {"kind": "odometer", "size_px": [100, 200]}, "run_id": "r" * 128, "ttl_s": 60,
-        }  # fmt: skip
+            "env": {"kind": "odometer", "size_px": [100, 200]},
+            "run_id": "r" * 128,
+            "ttl_s": 60,
+        }
         await client.spec(REF)
         status, answer = 200, dict[str, Any]()
         while status == 200:
@@ -104,10 +106,13 @@ async def test_a_full_journal_grants_nothing_and_loses_nothing_and_recovers(
             if status == 200:
                 leases.append(
                     Lease(
-                        id=answer["id"], fence=answer["fence"], instance=answer["instance"],
-                        expires_s=0.0, spec=garage.made[0].spec,
+                        id=answer["id"],
+                        fence=answer["fence"],
+                        instance=answer["instance"],
+                        expires_s=0.0,
+                        spec=garage.made[0].spec,
                     )
-                )  # fmt: skip
+                )
             assert len(leases) < 500
         assert (status, answer["error"], answer["blame"]) == (503, "InfraFault", "infrastructure")
         assert "journal" in answer["message"]

@@ -24,9 +24,16 @@ REF = EnvRef(kind="odometer", size_px=(8, 9))
 
 def a_lease(fence: int = 1, instance: str = "one", lease_id: str = "run/a") -> LeaseRecord:
     return LeaseRecord(
-        instance=instance, fence=fence, lease_id=lease_id, run_id="run", request_id="req",
-        ttl_s=2.5, env=REF, host="h", boot="b",
-    )  # fmt: skip
+        instance=instance,
+        fence=fence,
+        lease_id=lease_id,
+        run_id="run",
+        request_id="req",
+        ttl_s=2.5,
+        env=REF,
+        host="h",
+        boot="b",
+    )
 
 
 def a_free(fence: int, instance: str = "one") -> FreeRecord:
@@ -35,9 +42,13 @@ def a_free(fence: int, instance: str = "one") -> FreeRecord:
 
 def an_intent(action_id: str, fence: int = 1, instance: str = "one") -> Intent:
     return Intent(
-        instance=instance, fence=fence, lease_id="run/a", action_id=action_id,
-        action=Tap(at=(0.25, 0.5)), deadline_s=5.0,
-    )  # fmt: skip
+        instance=instance,
+        fence=fence,
+        lease_id="run/a",
+        action_id=action_id,
+        action=Tap(at=(0.25, 0.5)),
+        deadline_s=5.0,
+    )
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])

@@ -64,10 +64,17 @@ numbers = st.integers(min_value=1, max_value=2**62)
 seconds = st.floats(min_value=0.001, allow_nan=False)
 pixels = st.integers(min_value=1, max_value=2**31 - 1)
 leases = st.builds(
-    LeaseRecord, instance=words, fence=numbers, lease_id=words, run_id=words, request_id=words,
-    ttl_s=seconds, env=st.builds(EnvRef, kind=words, size_px=st.tuples(pixels, pixels)),
-    host=words, boot=words,
-)  # fmt: skip
+    LeaseRecord,
+    instance=words,
+    fence=numbers,
+    lease_id=words,
+    run_id=words,
+    request_id=words,
+    ttl_s=seconds,
+    env=st.builds(EnvRef, kind=words, size_px=st.tuples(pixels, pixels)),
+    host=words,
+    boot=words,
+)
 texts = st.text(st.characters(blacklist_categories=["Cs"]), max_size=30)
 
 
@@ -80,9 +87,13 @@ async def test_values_come_back_as_they_were(
 ) -> None:
     journal = a_journal(postgres, "round_trips")
     intent = Intent(
-        instance=lease.instance, fence=lease.fence, lease_id=lease.lease_id, action_id=action_id,
-        action=Type(text=text), deadline_s=deadline_s,
-    )  # fmt: skip
+        instance=lease.instance,
+        fence=lease.fence,
+        lease_id=lease.lease_id,
+        action_id=action_id,
+        action=Type(text=text),
+        deadline_s=deadline_s,
+    )
     await journal.grant(lease)
     await journal.intend(intent)
     state = await journal.load()

@@ -53,9 +53,11 @@ class Database:
 
     def manager(self, name: str, fleet: str = "") -> PostgresJournal:
         journal = PostgresJournal(
-            self.server.url, Member(manager=name, fleet=fleet), schema=self.schema,
+            self.server.url,
+            Member(manager=name, fleet=fleet),
+            schema=self.schema,
             replaced=lambda: self.replaced.append(name),
-        )  # fmt: skip
+        )
         self._stack.push_async_callback(journal.close)
         return journal
 
@@ -294,9 +296,12 @@ async def test_a_heartbeat_finds_out_that_the_place_is_lost(database: Database) 
             await ticks.get()
 
     old = PostgresJournal(
-        database.server.url, Member(manager="a"), schema=database.schema, clock=TickedClock(),
+        database.server.url,
+        Member(manager="a"),
+        schema=database.schema,
+        clock=TickedClock(),
         replaced=lost.set,
-    )  # fmt: skip
+    )
     await old.load()
     await database.manager("a").load()
     ticks.put_nowait(None)

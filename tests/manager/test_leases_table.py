@@ -17,9 +17,16 @@ def a_record(
     lease_id: str = "run/a", *, instance: str = "one", fence: int = 1, request_id: str = ""
 ) -> LeaseRecord:
     return LeaseRecord(
-        instance=instance, fence=fence, lease_id=lease_id, run_id="run",
-        request_id=request_id or lease_id, ttl_s=TTL_S, env=REF, host="h", boot="b",
-    )  # fmt: skip
+        instance=instance,
+        fence=fence,
+        lease_id=lease_id,
+        run_id="run",
+        request_id=request_id or lease_id,
+        ttl_s=TTL_S,
+        env=REF,
+        host="h",
+        boot="b",
+    )
 
 
 def granted(table: LeaseTable, record: LeaseRecord, now_s: float = 0.0) -> Held:

@@ -21,9 +21,22 @@ def test_a_pool_is_named_by_a_suite_or_by_a_kind_and_its_size() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["", "fake", "fake=", "fake=0", "fake=-1", "fake=x", "=3", "web:320=3", "web:320x=3",
-     "web:320x420", "nothing=3", "fake=9999999", "fake=3=4"],
-)  # fmt: skip
+    [
+        "",
+        "fake",
+        "fake=",
+        "fake=0",
+        "fake=-1",
+        "fake=x",
+        "=3",
+        "web:320=3",
+        "web:320x=3",
+        "web:320x420",
+        "nothing=3",
+        "fake=9999999",
+        "fake=3=4",
+    ],
+)
 def test_other_words_are_refused_with_the_form_that_is_expected(words: str) -> None:
     with pytest.raises(ConfigError):
         read_pool(words)

@@ -112,11 +112,15 @@ async def test_an_answer_that_comes_too_late_is_nobodys() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort", b"HTTP/1.1 200 OK\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", b"nonsense\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nab", b"x" * 20_000,
+        b"",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort",
+        b"HTTP/1.1 200 OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"nonsense\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nab",
+        b"x" * 20_000,
     ],
-)  # fmt: skip
+)
 async def test_anything_but_a_whole_plain_answer_is_a_broken_connection(said: bytes) -> None:
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await request(reader)

@@ -113,9 +113,15 @@ def test_every_grant_goes_to_a_waiting_run_that_holds_the_fewest(
             assert held[waiter.run_id] == fewest
             assert waiter.number == waiting[waiter.run_id].popleft(), "first come, first served"
             assert waiter.number == min(
-                [waiter.number, *(waiting[n][0] for n in wanting if waiting[n] and
-                                  held[n] == fewest and n != waiter.run_id)]
-            )  # fmt: skip
+                [
+                    waiter.number,
+                    *(
+                        waiting[n][0]
+                        for n in wanting
+                        if waiting[n] and held[n] == fewest and n != waiter.run_id
+                    ),
+                ]
+            )
             held[waiter.run_id] += 1
             queue.hold(ENV, waiter.run_id, 0.0)
         assert queue.waiting(ENV) == sum(map(len, waiting.values())) == len(queue)

@@ -324,9 +324,18 @@ def test_an_endpoint_is_a_model_at_a_base_url():
 
 @pytest.mark.parametrize(
     "text",
-    ["", "model", "@http://host/v1", "m@ftp://host", "m@http://", "m@http://host:99999999/v1",
-     "m@http://user:pw@host/v1", "m@http://host/v1?key=1", "m@http://[::1/v1"],
-)  # fmt: skip
+    [
+        "",
+        "model",
+        "@http://host/v1",
+        "m@ftp://host",
+        "m@http://",
+        "m@http://host:99999999/v1",
+        "m@http://user:pw@host/v1",
+        "m@http://host/v1?key=1",
+        "m@http://[::1/v1",
+    ],
+)
 def test_other_forms_of_an_endpoint_are_refused(text: str):
     with pytest.raises(ConfigError):
         parse_endpoint(text)

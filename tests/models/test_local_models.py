@@ -78,9 +78,16 @@ async def test_a_script_may_be_one_json_list(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b'"ok"\n{"rep', ":2"), (b"7", ":1"), (b'{"text": "x"}', ":1"), (b"", "no reply"),
-     (b"[1]", "script entry"), (b'"\xff"', ":1"), (b'{"task": "t", "replies": "x"}', ":1")],
-)  # fmt: skip
+    [
+        (b'"ok"\n{"rep', ":2"),
+        (b"7", ":1"),
+        (b'{"text": "x"}', ":1"),
+        (b"", "no reply"),
+        (b"[1]", "script entry"),
+        (b'"\xff"', ":1"),
+        (b'{"task": "t", "replies": "x"}', ":1"),
+    ],
+)
 def test_a_broken_script_is_refused_with_its_line(tmp_path: Path, content: bytes, said: str):
     path = tmp_path / "script.jsonl"
     path.write_bytes(content)
@@ -144,16 +151,32 @@ def record_episode(path: Path) -> None:
     task = FakeSuite().task("add_note", 0)
     writer = EpisodeWriter(path / "e" / "episode.jsonl")
     writer.write(
-        StartRecord(episode_id="e", run_id="r", task=task, mode="gui_only", config_hash="c",
-                    harness_hash="h", started_at=0.0)
-    )  # fmt: skip
+        StartRecord(
+            episode_id="e",
+            run_id="r",
+            task=task,
+            mode="gui_only",
+            config_hash="c",
+            harness_hash="h",
+            started_at=0.0,
+        )
+    )
     for index, parent in enumerate((None, "e/c0")):
         writer.write(
-            CallRecord(call_id=f"e/c{index}", parent_call_id=parent, window_index=0,
-                       step_index=index, messages=(words("user", f"screen {index}"),),
-                       sampling=Sampling(), model="m", reply=f"reply {index}",
-                       finish_reason="stop", took_s=0.5, attempts=2)
-        )  # fmt: skip
+            CallRecord(
+                call_id=f"e/c{index}",
+                parent_call_id=parent,
+                window_index=0,
+                step_index=index,
+                messages=(words("user", f"screen {index}"),),
+                sampling=Sampling(),
+                model="m",
+                reply=f"reply {index}",
+                finish_reason="stop",
+                took_s=0.5,
+                attempts=2,
+            )
+        )
     writer.close()
 
 

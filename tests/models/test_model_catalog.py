@@ -24,21 +24,37 @@ def write(action: Action) -> str:
         ("random", "random", ""),
         ("scripted:replies.json", "scripted", "replies.json"),
         ("replay:runs/x", "replay", "runs/x"),
-        ("openai:org/tiny@http://127.0.0.1:8000/v1", "openai",
-         "org/tiny@http://127.0.0.1:8000/v1"),
-        ("openai+tokens:tiny@http://127.0.0.1:8000/v1", "openai+tokens",
-         "tiny@http://127.0.0.1:8000/v1"),
+        ("openai:org/tiny@http://127.0.0.1:8000/v1", "openai", "org/tiny@http://127.0.0.1:8000/v1"),
+        (
+            "openai+tokens:tiny@http://127.0.0.1:8000/v1",
+            "openai+tokens",
+            "tiny@http://127.0.0.1:8000/v1",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_name_is_read_by_its_form(text: str, kind: str, rest: str) -> None:
     assert parse_model(text) == ModelName(kind=kind, rest=rest)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "gpt", "oracle:", "oracle:x", "random:", "scripted", "scripted:", "replay:", "openai",
-     "openai:", "openai+tokens", "openai+:x", "Oracle", ":oracle"],
-)  # fmt: skip
+    [
+        "",
+        "gpt",
+        "oracle:",
+        "oracle:x",
+        "random:",
+        "scripted",
+        "scripted:",
+        "replay:",
+        "openai",
+        "openai:",
+        "openai+tokens",
+        "openai+:x",
+        "Oracle",
+        ":oracle",
+    ],
+)
 def test_another_form_is_told_the_valid_ones(text: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse_model(text)
@@ -54,11 +70,12 @@ def test_an_endpoint_needs_a_model_and_an_address(rest: str) -> None:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("oracle", OracleModel), ("random", RandomModel),
+        ("oracle", OracleModel),
+        ("random", RandomModel),
         ("openai:tiny@http://127.0.0.1:9/v1", OpenAIModel),
         ("openai+tokens:tiny@http://127.0.0.1:9/v1", OpenAIModel),
     ],
-)  # fmt: skip
+)
 async def test_a_model_is_made_of_its_name(text: str, kind: type) -> None:
     name = parse_model(text)
     model = make_model(name, blobs=MemoryBlobs(), render=write, actions={"tap", "type"})

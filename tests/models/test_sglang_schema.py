@@ -21,14 +21,21 @@ def completion(**choice):
         "choices": [
             {
                 "index": 0,
-                "message": {"role": "assistant", "content": "tap", "reasoning_content": None,
-                            "tool_calls": None},
+                "message": {
+                    "role": "assistant",
+                    "content": "tap",
+                    "reasoning_content": None,
+                    "tool_calls": None,
+                },
                 "logprobs": {
                     "content": [
-                        {"token": "tap", "bytes": [116, 97, 112], "logprob": -0.25,
-                         "top_logprobs": []},
-                        {"token": "<|im_end|>", "bytes": [60], "logprob": -0.5,
-                         "top_logprobs": []},
+                        {
+                            "token": "tap",
+                            "bytes": [116, 97, 112],
+                            "logprob": -0.25,
+                            "top_logprobs": [],
+                        },
+                        {"token": "<|im_end|>", "bytes": [60], "logprob": -0.5, "top_logprobs": []},
                     ]
                 },
                 "finish_reason": "stop",
@@ -38,10 +45,15 @@ def completion(**choice):
                 **choice,
             }
         ],
-        "usage": {"prompt_tokens": 5, "total_tokens": 7, "completion_tokens": 2,
-                  "prompt_tokens_details": {"cached_tokens": 3}, "reasoning_tokens": 0},
+        "usage": {
+            "prompt_tokens": 5,
+            "total_tokens": 7,
+            "completion_tokens": 2,
+            "prompt_tokens_details": {"cached_tokens": 3},
+            "reasoning_tokens": 0,
+        },
         "metadata": {"weight_version": "step-4"},
-    }  # fmt: skip
+    }
 
 
 async def test_reply_ids_log_probs_and_cached_tokens_are_read():
@@ -93,8 +105,13 @@ async def test_an_aborted_call_says_so():
 
 
 def error(message, code=400):
-    return {"object": "error", "message": message, "type": "BadRequestError", "param": None,
-            "code": code}  # fmt: skip
+    return {
+        "object": "error",
+        "message": message,
+        "type": "BadRequestError",
+        "param": None,
+        "code": code,
+    }
 
 
 async def test_a_prompt_beyond_the_context_is_the_agents_failure():
@@ -111,8 +128,15 @@ async def test_another_refusal_is_the_servers():
 
 
 async def test_its_model_list_is_enough_for_preflight():
-    entry = {"id": "policy", "object": "model", "created": 1, "owned_by": "sglang", "root": "p",
-             "parent": None, "max_model_len": 4096}  # fmt: skip
+    entry = {
+        "id": "policy",
+        "object": "model",
+        "created": 1,
+        "owned_by": "sglang",
+        "root": "p",
+        "parent": None,
+        "max_model_len": 4096,
+    }
     listing = {"object": "list", "data": [entry]}
     async with answering(completion(), models=listing) as (model, asked):
         await model.preflight()

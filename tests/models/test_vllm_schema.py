@@ -21,15 +21,28 @@ def completion(**choice):
             {
                 "index": 0,
                 "message": {
-                    "role": "assistant", "content": "tap", "refusal": None, "annotations": None,
-                    "audio": None, "function_call": None, "reasoning": None,
+                    "role": "assistant",
+                    "content": "tap",
+                    "refusal": None,
+                    "annotations": None,
+                    "audio": None,
+                    "function_call": None,
+                    "reasoning": None,
                 },
                 "logprobs": {
                     "content": [
-                        {"token": "tap", "logprob": -0.25, "bytes": [116, 97, 112],
-                         "top_logprobs": []},
-                        {"token": "<|im_end|>", "logprob": -9999.0, "bytes": None,
-                         "top_logprobs": []},
+                        {
+                            "token": "tap",
+                            "logprob": -0.25,
+                            "bytes": [116, 97, 112],
+                            "top_logprobs": [],
+                        },
+                        {
+                            "token": "<|im_end|>",
+                            "logprob": -9999.0,
+                            "bytes": None,
+                            "top_logprobs": [],
+                        },
                     ]
                 },
                 "finish_reason": "stop",
@@ -42,7 +55,9 @@ def completion(**choice):
         "service_tier": None,
         "system_fingerprint": None,
         "usage": {
-            "prompt_tokens": 5, "total_tokens": 7, "completion_tokens": 2,
+            "prompt_tokens": 5,
+            "total_tokens": 7,
+            "completion_tokens": 2,
             "prompt_tokens_details": {"cached_tokens": 3},
         },
         "prompt_logprobs": None,
@@ -50,7 +65,7 @@ def completion(**choice):
         "prompt_text": None,
         "kv_transfer_params": None,
         "metrics": None,
-    }  # fmt: skip
+    }
 
 
 async def test_every_token_fact_is_read():
@@ -80,16 +95,27 @@ async def test_token_facts_are_asked_for_in_vllms_words():
     assert body["return_token_ids"] is True
     assert body["logprobs"] is True
     known = {
-        "model", "messages", "temperature", "top_p", "top_k", "max_tokens", "seed", "stop",
-        "logprobs", "return_token_ids",
-    }  # fmt: skip
+        "model",
+        "messages",
+        "temperature",
+        "top_p",
+        "top_k",
+        "max_tokens",
+        "seed",
+        "stop",
+        "logprobs",
+        "return_token_ids",
+    }
     assert set(body) <= known
     assert (body["top_k"], body["seed"], body["stop"]) == (20, 3, ["END"])
 
 
 async def test_calls_of_the_servers_tool_parser_become_text():
-    call = {"id": "chatcmpl-tool-1", "type": "function",
-            "function": {"name": "notes.add", "arguments": '{"text": "x"}'}}  # fmt: skip
+    call = {
+        "id": "chatcmpl-tool-1",
+        "type": "function",
+        "function": {"name": "notes.add", "arguments": '{"text": "x"}'},
+    }
     said = {"role": "assistant", "content": None, "tool_calls": [call], "reasoning": None}
     async with answering(completion(message=said, finish_reason="tool_calls")) as (model, _):
         reply = await model.complete(REQUEST, deadline_s=10)
@@ -125,8 +151,16 @@ async def test_another_refusal_is_the_servers():
 
 
 async def test_its_model_list_is_enough_for_preflight():
-    entry = {"id": "policy", "object": "model", "created": 1, "owned_by": "vllm", "root": "p",
-             "parent": None, "max_model_len": 4096, "permission": []}  # fmt: skip
+    entry = {
+        "id": "policy",
+        "object": "model",
+        "created": 1,
+        "owned_by": "vllm",
+        "root": "p",
+        "parent": None,
+        "max_model_len": 4096,
+        "permission": [],
+    }
     listing = {"object": "list", "data": [entry]}
     async with answering(completion(), models=listing) as (model, asked):
         await model.preflight()

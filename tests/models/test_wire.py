@@ -21,11 +21,14 @@ def test_vllm_style_token_facts_are_read():
                 "logprobs": {"content": [{"token": "h", "logprob": -0.5}, {"logprob": -1}]},
             },
             prompt_token_ids=[1, 2, 3],
-            usage={"prompt_tokens": 3, "completion_tokens": 2,
-                   "prompt_tokens_details": {"cached_tokens": 2}},
+            usage={
+                "prompt_tokens": 3,
+                "completion_tokens": 2,
+                "prompt_tokens_details": {"cached_tokens": 2},
+            },
             weights_version=7,
         )
-    )  # fmt: skip
+    )
     assert reply.text == "hi"
     assert reply.finish_reason == "length"
     assert reply.token_ids == (5, 6)
@@ -125,11 +128,17 @@ json_values = st.recursive(
 )
 
 
-@given(st.fixed_dictionaries(
-    {"message": st.fixed_dictionaries({}, optional={"content": json_values,
-                                                    "tool_calls": json_values})},
-    optional={"finish_reason": json_values, "logprobs": json_values, "token_ids": json_values},
-), json_values)  # fmt: skip
+@given(
+    st.fixed_dictionaries(
+        {
+            "message": st.fixed_dictionaries(
+                {}, optional={"content": json_values, "tool_calls": json_values}
+            )
+        },
+        optional={"finish_reason": json_values, "logprobs": json_values, "token_ids": json_values},
+    ),
+    json_values,
+)
 def test_any_choice_is_a_reply_or_a_fault(choice: dict[str, object], usage: object):
     try:
         reply = read_reply(body(choice, usage=usage))

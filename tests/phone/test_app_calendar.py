@@ -15,10 +15,21 @@ from screenloop.phone.flows import run_step
 from screenloop.types import Effect
 
 PATHS = (
-    "/", "/agenda", "/search", "/d/2026-03-05", "/d/2026-03-06", "/e/event6/2026-03-05",
-    "/e/event1/2026-03-09", "/e/event9/2026-03-06", "/guests/event4", "/new/2026-03-02",
-    "/edit/event14", "/move/event1", "/copy/event10", "/calendars",
-)  # fmt: skip
+    "/",
+    "/agenda",
+    "/search",
+    "/d/2026-03-05",
+    "/d/2026-03-06",
+    "/e/event6/2026-03-05",
+    "/e/event1/2026-03-09",
+    "/e/event9/2026-03-06",
+    "/guests/event4",
+    "/new/2026-03-02",
+    "/edit/event14",
+    "/move/event1",
+    "/copy/event10",
+    "/calendars",
+)
 
 
 def opened() -> Device:
@@ -105,9 +116,14 @@ def test_an_all_day_event_has_no_hours() -> None:
 def test_a_reminder_comes_as_a_notification_that_opens_the_event() -> None:
     device = opened()
     tool(
-        device, "events.add", title="Call home", date="2026-03-02", start="09:30", end="09:45",
+        device,
+        "events.add",
+        title="Call home",
+        date="2026-03-02",
+        start="09:30",
+        end="09:45",
         reminder_min=10,
-    )  # fmt: skip
+    )
     device.advance(19 * 60_000)
     assert not len(device.system.notifications)
     device.advance(2 * 60_000)
@@ -120,9 +136,14 @@ def test_a_reminder_comes_as_a_notification_that_opens_the_event() -> None:
 def test_a_moved_event_reminds_at_its_new_time_only() -> None:
     device = opened()
     tool(
-        device, "events.add", title="Call home", date="2026-03-02", start="10:00", end="10:30",
+        device,
+        "events.add",
+        title="Call home",
+        date="2026-03-02",
+        start="10:00",
+        end="10:30",
         reminder_min=10,
-    )  # fmt: skip
+    )
     event = state_of(device).events.first(lambda e: e.title == "Call home")
     assert event is not None
     tool(device, "events.move", event=event.id, date="2026-03-02", start="12:00", end="12:30")

@@ -17,9 +17,19 @@ from screenloop.phone.flows import run_step
 from screenloop.types import Effect
 
 PATHS = (
-    "/", "/new", "/a/alarm1", "/ring/alarm1", "/bedtime", "/world", "/cities", "/city/tokyo",
-    "/city/honolulu", "/timer", "/timer/timer1", "/stopwatch",
-)  # fmt: skip
+    "/",
+    "/new",
+    "/a/alarm1",
+    "/ring/alarm1",
+    "/bedtime",
+    "/world",
+    "/cities",
+    "/city/tokyo",
+    "/city/honolulu",
+    "/timer",
+    "/timer/timer1",
+    "/stopwatch",
+)
 
 
 def opened() -> Device:
@@ -94,9 +104,16 @@ def test_an_alarm_that_was_switched_off_or_moved_does_not_ring_at_its_old_time()
     tool(device, "alarms.enable", alarm="alarm8", on=False)
     tool(device, "alarms.enable", alarm="alarm8", on=True)
     tool(
-        device, "alarms.edit", alarm="alarm8", time="11:00", label="Oven", days="", snooze_min=5,
-        sound="Dawn", vibrate=True,
-    )  # fmt: skip
+        device,
+        "alarms.edit",
+        alarm="alarm8",
+        time="11:00",
+        label="Oven",
+        days="",
+        snooze_min=5,
+        sound="Dawn",
+        vibrate=True,
+    )
     device.advance(5_400_000)
     assert not len(device.system.notifications)
     device.advance(5_400_000)

@@ -15,8 +15,12 @@ from screenloop.phone.doc import state_hash
 from screenloop.phone.flows import run_step, tap
 
 SLOTS = {
-    "photo": "photo2", "album": "album3", "folder": "folder1", "file": "file2", "camera": "back",
-}  # fmt: skip
+    "photo": "photo2",
+    "album": "album3",
+    "folder": "folder1",
+    "file": "file2",
+    "camera": "back",
+}
 
 
 def gallery_of(device: Device) -> State:
@@ -77,8 +81,9 @@ def test_a_photo_is_deleted_for_good_only_from_the_trash() -> None:
 def test_the_albums_of_the_phone_are_neither_renamed_nor_deleted() -> None:
     device = new_device(strict=True)
     assert call(device, "albums.delete", album="album1") == (
-        False, "This album belongs to the phone"
-    )  # fmt: skip
+        False,
+        "This album belongs to the phone",
+    )
     assert not call(device, "albums.rename", album="album2", name="Mine")[0]
 
 
@@ -125,9 +130,11 @@ def test_a_pinch_zooms_the_viewer_and_a_double_tap_stars_the_photo() -> None:
 
 def test_the_picker_sets_the_local_of_the_page_that_asked() -> None:
     patch = {
-        "app": "os", "table": "permissions", "op": "add",
+        "app": "os",
+        "table": "permissions",
+        "op": "add",
         "row": {"app": "gallery", "name": "photos", "granted": True},
-    }  # fmt: skip
+    }
     device = new_device(patches=(patch,))
     device.perform(Go(app="gallery", path="/albums/new"))
     device.perform(PickMedia(local="picture"))

@@ -22,10 +22,23 @@ DARK_CHINESE = (
     {"app": "os", "field": "language", "op": "set", "value": "zh"},
 )
 ROUTES = (
-    "/", "/archive", "/starred", "/scheduled", "/search", "/settings", "/t/thread1", "/t/thread4",
-    "/t/thread1/info", "/t/thread9/info", "/t/thread1/schedule", "/new", "/new/555-010-2030",
-    "/share/Hello%20there/-", "/share/-/photo1", "/forward/message3",
-)  # fmt: skip
+    "/",
+    "/archive",
+    "/starred",
+    "/scheduled",
+    "/search",
+    "/settings",
+    "/t/thread1",
+    "/t/thread4",
+    "/t/thread1/info",
+    "/t/thread9/info",
+    "/t/thread1/schedule",
+    "/new",
+    "/new/555-010-2030",
+    "/share/Hello%20there/-",
+    "/share/-/photo1",
+    "/forward/message3",
+)
 
 
 def phone(*patches: dict[str, Any], seed: int = 0) -> Device:
@@ -271,9 +284,18 @@ def test_conversations_tell_the_facts_of_every_world(seed: int) -> None:
     f = messages_seed.facts(cast("default", seed))
     device = phone(seed=seed)
     for told in (
-        f.dinner_time, f.wifi_password, f.review_room, f.clinic_address, f.hotel_code,
-        f.parcel_code, f.pickup_code, f.club_book, f.party_address, f.cabin_code, f.card_end,
-    ):  # fmt: skip
+        f.dinner_time,
+        f.wifi_password,
+        f.review_room,
+        f.clinic_address,
+        f.hotel_code,
+        f.parcel_code,
+        f.pickup_code,
+        f.club_book,
+        f.party_address,
+        f.cabin_code,
+        f.card_end,
+    ):
         assert tool(device, "messages.search", text=told).result, told
 
 

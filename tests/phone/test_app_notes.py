@@ -23,10 +23,22 @@ DARK_CHINESE = (
 )
 AS_LIST = ({"app": "notes", "field": "grid", "op": "set", "value": False},)
 ROUTES = (
-    "/", "/folders", "/folders/folder1", "/archive", "/trash", "/new", "/new/folder2",
-    "/share/Hello%20there", "/n/note1", "/n/note4", "/n/note18", "/n/note4/edit",
-    "/n/note4/organise", "/n/note4/remind", "/i/item3",
-)  # fmt: skip
+    "/",
+    "/folders",
+    "/folders/folder1",
+    "/archive",
+    "/trash",
+    "/new",
+    "/new/folder2",
+    "/share/Hello%20there",
+    "/n/note1",
+    "/n/note4",
+    "/n/note18",
+    "/n/note4/edit",
+    "/n/note4/organise",
+    "/n/note4/remind",
+    "/i/item3",
+)
 
 
 def phone(*patches: dict[str, Any], seed: int = 0) -> Device:
@@ -131,8 +143,9 @@ def test_only_a_trashed_note_can_be_deleted_for_ever() -> None:
     assert tool(device, "notes.purge", note="note1").code == "refused"
     assert tool(device, "notes.trash", note="note1").ok
     assert tool(device, "notes.purge", note="note1").ok
-    assert not [i for i in device.doc.apps["notes"].data.fields["items"].values()
-                if i.note == "note1"]  # fmt: skip
+    assert not [
+        i for i in device.doc.apps["notes"].data.fields["items"].values() if i.note == "note1"
+    ]
 
 
 def test_a_reminder_notifies_once_and_is_used_up() -> None:
@@ -224,8 +237,10 @@ def test_search_reads_titles_texts_and_checklists() -> None:
     f = notes_seed.facts(cast("default", 0))
     device = phone()
     for text, title in (
-        ("packing", "Packing list"), (f.plate, "Car"), (f.gifts[0].idea.upper(), "Gift ideas"),
-    ):  # fmt: skip
+        ("packing", "Packing list"),
+        (f.plate, "Car"),
+        (f.gifts[0].idea.upper(), "Gift ideas"),
+    ):
         walk(device, enter("text", text))
         assert any(n.label.startswith(f"{title} · ") for n in device.screen.nodes), text
 
@@ -235,8 +250,17 @@ def test_notes_tell_the_facts_of_every_world(seed: int) -> None:
     f = notes_seed.facts(cast("default", seed))
     device = phone(seed=seed)
     for told in (
-        f.groceries[2], f.packing[3], f.gifts[1].person.name, f.wifi_password, f.locker_code,
-        f.plate, f.flight, f.hotel_address, f.passport, f.library_card, f.tips[2].title,
+        f.groceries[2],
+        f.packing[3],
+        f.gifts[1].person.name,
+        f.wifi_password,
+        f.locker_code,
+        f.plate,
+        f.flight,
+        f.hotel_address,
+        f.passport,
+        f.library_card,
+        f.tips[2].title,
         f.meeting_owner.name,
-    ):  # fmt: skip
+    ):
         assert tool(device, "notes.search", text=told).result, told

@@ -13,12 +13,36 @@ from screenloop.phone.flows import run_step
 from screenloop.types import Effect
 
 PATHS = (
-    "/", "/network", "/wifi", "/wifi/network1", "/wifi/network2", "/add-network", "/data",
-    "/hotspot", "/bluetooth", "/bluetooth/device1", "/bluetooth/device4", "/display", "/sound",
-    "/ringtone", "/chime", "/notifications", "/notifications/calendar", "/privacy",
-    "/privacy/photos", "/security", "/language", "/time", "/battery", "/storage",
-    "/storage/calendar", "/accounts", "/accounts/account1", "/new-account", "/about",
-)  # fmt: skip
+    "/",
+    "/network",
+    "/wifi",
+    "/wifi/network1",
+    "/wifi/network2",
+    "/add-network",
+    "/data",
+    "/hotspot",
+    "/bluetooth",
+    "/bluetooth/device1",
+    "/bluetooth/device4",
+    "/display",
+    "/sound",
+    "/ringtone",
+    "/chime",
+    "/notifications",
+    "/notifications/calendar",
+    "/privacy",
+    "/privacy/photos",
+    "/security",
+    "/language",
+    "/time",
+    "/battery",
+    "/storage",
+    "/storage/calendar",
+    "/accounts",
+    "/accounts/account1",
+    "/new-account",
+    "/about",
+)
 
 
 def opened(**switches: object) -> Device:

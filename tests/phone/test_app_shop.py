@@ -20,8 +20,11 @@ from screenloop.phone.doc import state_hash
 from screenloop.phone.flows import run_step, tap
 
 SLOTS = {
-    "product": "product4", "category": "tech", "order": "order4", "address": "address2",
-}  # fmt: skip
+    "product": "product4",
+    "category": "tech",
+    "order": "order4",
+    "address": "address2",
+}
 
 
 def shop_of(device: Device) -> State:
@@ -170,8 +173,9 @@ def test_a_paid_order_is_shipped_and_delivered_in_time_with_notifications() -> N
         states.append(shop_of(device).orders["order7"].state)
     assert states == ["processing", "shipped", "shipped", "delivered"]
     assert [n.text for n in device.system.notifications][-2:] == [
-        "Order N-1007 is on its way", "Order N-1007 was delivered",
-    ]  # fmt: skip
+        "Order N-1007 is on its way",
+        "Order N-1007 was delivered",
+    ]
 
 
 def test_no_notifications_where_order_updates_are_off() -> None:

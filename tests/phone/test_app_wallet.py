@@ -21,9 +21,14 @@ from screenloop.phone.doc import state_hash
 from screenloop.phone.flows import run_step
 
 SLOTS = {
-    "transaction": "txn3", "person": "person3", "bill": "bill1", "card": "card1",
-    "month": "2026-02", "category": "dining", "payment": "payment1",
-}  # fmt: skip
+    "transaction": "txn3",
+    "person": "person3",
+    "bill": "bill1",
+    "card": "card1",
+    "month": "2026-02",
+    "category": "dining",
+    "payment": "payment1",
+}
 
 
 def wallet_of(device: Device) -> State:
@@ -41,10 +46,15 @@ def ask_payment(device: Device, cents: int = 4200) -> None:
     """Let another app ask for a payment; it has no action to call, so only declining works."""
     device.perform(
         request_payment(
-            merchant="Test", amount_cents=cents, order="T-1", app="wallet", action="balance.hide",
-            args={"on": True}, path="/",
+            merchant="Test",
+            amount_cents=cents,
+            order="T-1",
+            app="wallet",
+            action="balance.hide",
+            args={"on": True},
+            path="/",
         )
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("flow", app.flows, ids=lambda flow: flow.name)
@@ -101,8 +111,9 @@ def test_sending_money_lowers_the_balance_and_counts_against_the_daily_limit() -
     assert call(device, "money.send", person="person3", amount="900")[0]
     assert wallet_of(device).balance_cents == 124_350 - 90_000
     assert call(device, "money.send", person="person3", amount="150") == (
-        False, "Over your daily limit: $100.00 left today"
-    )  # fmt: skip
+        False,
+        "Over your daily limit: $100.00 left today",
+    )
     assert call(device, "limit.set", amount="2,000")[0]
     assert call(device, "money.send", person="person3", amount="150")[0]
     assert call(device, "money.send", person="person3", amount="500")[1] == (
@@ -113,9 +124,12 @@ def test_sending_money_lowers_the_balance_and_counts_against_the_daily_limit() -
 def test_no_money_leaves_while_offline_or_to_a_blocked_contact() -> None:
     offline = {"app": "os", "field": "airplane", "op": "set", "value": True}
     blocked = {
-        "app": "contacts", "table": "people", "op": "set", "id": "person3",
+        "app": "contacts",
+        "table": "people",
+        "op": "set",
+        "id": "person3",
         "fields": {"blocked": True},
-    }  # fmt: skip
+    }
     device = new_device(patches=(offline,))
     assert call(device, "money.send", person="person3", amount="5") == (False, "You are offline")
     device = new_device(patches=(blocked,))
@@ -137,8 +151,9 @@ def test_an_answered_request_is_not_answered_again() -> None:
     device = new_device(strict=True)
     assert call(device, "requests.decline", request="request1")[0]
     assert call(device, "requests.approve", request="request1") == (
-        False, "This request is not open"
-    )  # fmt: skip
+        False,
+        "This request is not open",
+    )
 
 
 def test_a_frozen_card_neither_pays_nor_tops_up() -> None:

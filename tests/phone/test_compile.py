@@ -69,8 +69,9 @@ def test_planning_leaves_the_device_alone_and_is_the_same_each_time(device: Devi
 
 
 def test_a_short_way_is_as_short_as_it_can_be(device: Device) -> None:
-    first = sorted(business_data(device.doc)["contacts"]["people"].values(),
-                   key=lambda p: p["name"])[0]  # fmt: skip
+    first = sorted(
+        business_data(device.doc)["contacts"]["people"].values(), key=lambda p: p["name"]
+    )[0]
     made = plan(device, (call("contacts.people.block", person=first["id"], on=True),))
     assert [type(action) for action in made.actions[:2]] == [Open, Tap]
     assert made.steps == 3
@@ -166,14 +167,20 @@ def test_a_permission_prompt_is_tolerated_by_default() -> None:
 # ---- what cannot be planned ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("action", "why"), [
-    (call("contacts.people.fly"), "no app offers the tool contacts.people.fly"),
-    (call("nowhere.people.add"), "no app offers the tool"),
-    (call("contacts.people.add", name="Zoe"), "does not take"),
-    (call("contacts.people.get"), "does not take"),
-    (call("contacts.people.delete", person="person99"), "is refused: contacts.people has no row"),
-    (Open(app="Banana"), r"step 0 of the solution \(open\) does nothing: no app is called"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("action", "why"),
+    [
+        (call("contacts.people.fly"), "no app offers the tool contacts.people.fly"),
+        (call("nowhere.people.add"), "no app offers the tool"),
+        (call("contacts.people.add", name="Zoe"), "does not take"),
+        (call("contacts.people.get"), "does not take"),
+        (
+            call("contacts.people.delete", person="person99"),
+            "is refused: contacts.people has no row",
+        ),
+        (Open(app="Banana"), r"step 0 of the solution \(open\) does nothing: no app is called"),
+    ],
+)
 def test_a_solution_that_cannot_be_done_at_all_is_told(
     device: Device, action: Action, why: str
 ) -> None:
@@ -205,8 +212,10 @@ def test_failures_of_a_plan_or_a_solution_are_sentences(device: Device) -> None:
     proof = prove(device, (call("contacts.people.delete", person="person99"),), broken)
     assert proof.same
     assert [failure.partition(":")[0] for failure in proof.failures] == [
-        "plan step 0 (tap)", "plan step 1 (key)", "golden step 0 (tool)",
-    ]  # fmt: skip
+        "plan step 0 (tap)",
+        "plan step 1 (key)",
+        "golden step 0 (tool)",
+    ]
 
 
 # ---- all of it -----------------------------------------------------------------------------

@@ -319,8 +319,9 @@ def test_the_log_holds_every_row_with_its_action_and_channel(device: Device) -> 
     run_action(device, Tap(at=unit(*node(device, "Done").box.center)), "step/2")
     run_action(device, Tool(name="toy.level.set", args={"level": 9}), "step/3")
     assert [(r.table, r.action_id, r.channel) for r in device.changes()] == [
-        ("items", "step/2", "gui"), ("level", "step/3", "tool"),
-    ]  # fmt: skip
+        ("items", "step/2", "gui"),
+        ("level", "step/3", "tool"),
+    ]
 
 
 def test_a_toast_is_shown_until_the_next_action(device: Device) -> None:

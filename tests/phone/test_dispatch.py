@@ -143,9 +143,13 @@ def test_actions_that_call_each_other_in_circles_are_a_fault() -> None:
         run(circle())
 
 
-@pytest.mark.parametrize("call", [
-    Call(app="nowhere", action="items.add"), Call(app="toy", action="items.fly"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        Call(app="nowhere", action="items.add"),
+        Call(app="toy", action="items.fly"),
+    ],
+)
 def test_an_action_that_is_not_installed_is_a_fault(call: Call) -> None:
     with pytest.raises(EnvironmentFault, match="no action"):
         run(call)
@@ -193,6 +197,9 @@ def test_tools_are_the_actions_with_a_sentence_and_the_queries() -> None:
     schema = tools["toy.items.add"].parameters
     assert schema["required"] == ["name"]
     assert schema["properties"]["count"] == {
-        "type": "integer", "minimum": 1, "maximum": 20, "default": 1,
-    }  # fmt: skip
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 20,
+        "default": 1,
+    }
     assert schema["additionalProperties"] is False

@@ -138,8 +138,21 @@ def value(device: Device) -> str:
 
 def test_a_word_can_be_typed_by_touching_keys() -> None:
     device = typing("name")
-    press(device, "Shift", "Z", "o", "e", "Space", "Symbols", "4", "2", "!", "Symbols", "x",
-          "Backspace")  # fmt: skip
+    press(
+        device,
+        "Shift",
+        "Z",
+        "o",
+        "e",
+        "Space",
+        "Symbols",
+        "4",
+        "2",
+        "!",
+        "Symbols",
+        "x",
+        "Backspace",
+    )
     assert value(device) == "Zoe 42!"
 
 

@@ -98,9 +98,15 @@ def test_a_frame_is_stored_as_jpeg_or_png() -> None:
 # ---- words that look like markup -------------------------------------------------------------
 
 HOSTILE = (
-    "<script>alert(1)</script>", "</div></div><img src=x onerror=y>", '<img class="b" src="x">',
-    "a & b &amp; c", "&lt;b&gt;", "{{x}} ${y}", "\"quoted\" 'single'", "]]> <!-- x -->",
-)  # fmt: skip
+    "<script>alert(1)</script>",
+    "</div></div><img src=x onerror=y>",
+    '<img class="b" src="x">',
+    "a & b &amp; c",
+    "&lt;b&gt;",
+    "{{x}} ${y}",
+    "\"quoted\" 'single'",
+    "]]> <!-- x -->",
+)
 
 
 @pytest.mark.parametrize("words", HOSTILE)
@@ -161,13 +167,23 @@ def test_every_image_of_a_screen_can_be_had(app: str) -> None:
 @pytest.mark.parametrize(
     "key",
     [
-        "", "icon", "icon/home/24", "icon/home/24/000000/x", "icon/no_such_icon/24/000000",
-        "icon/home/x/000000", "icon/home/24/red", 'icon/home/24/000000"onload="x',
-        "art/no_such_kind/1/10/10", "art/wallpaper/1/0/10", "art/wallpaper/1/10/99999",
-        "art/wallpaper/x/10/10", "../../etc/passwd", "https://example.org/a.png",
+        "",
+        "icon",
+        "icon/home/24",
+        "icon/home/24/000000/x",
+        "icon/no_such_icon/24/000000",
+        "icon/home/x/000000",
+        "icon/home/24/red",
+        'icon/home/24/000000"onload="x',
+        "art/no_such_kind/1/10/10",
+        "art/wallpaper/1/0/10",
+        "art/wallpaper/1/10/99999",
+        "art/wallpaper/x/10/10",
+        "../../etc/passwd",
+        "https://example.org/a.png",
         "icon/home/24/000000\n",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_image_key_is_refused(key: str) -> None:
     with pytest.raises(ConfigError, match=r"no image key|icon|no picture"):
         image_bytes(key)
@@ -177,9 +193,12 @@ def test_an_unknown_icon_on_a_page_is_refused_before_it_is_painted() -> None:
     canvas = Canvas(SIZE_PX, theme("#2563eb", False), "en")
     canvas.icon("no_such_icon", 0, 0)
     screen = Screen(
-        nodes=(), region=front("contacts").region, route="test/",
-        html="".join(canvas.html), images=tuple(canvas.images),
-    )  # fmt: skip
+        nodes=(),
+        region=front("contacts").region,
+        route="test/",
+        html="".join(canvas.html),
+        images=tuple(canvas.images),
+    )
     with pytest.raises(ConfigError, match="no_such_icon"):
         paint(shared_native(), screen)
 

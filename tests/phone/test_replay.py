@@ -51,10 +51,11 @@ def first(s: BadState, ui: Ui) -> Page:
     return Page(
         title="Bad",
         body=(
-            Button(words="Up", do=up(by=3)), Button(words="Wrong", do=wrong()),
+            Button(words="Up", do=up(by=3)),
+            Button(words="Wrong", do=wrong()),
             Button(words="No", do=no()),
         ),
-    )  # fmt: skip
+    )
 
 
 def flow(*steps: FlowStep) -> Flow:
@@ -73,19 +74,23 @@ def test_flows_of_the_toy_replay_by_tools(walk: Flow) -> None:
 
 
 def test_a_report_holds_the_actions_and_the_time_between_them() -> None:
-    report = replay(toy, flow(tap("New thing"), enter("name", "Kite"), wait(5), tap(add)),
-                    toy_device())  # fmt: skip
+    report = replay(
+        toy, flow(tap("New thing"), enter("name", "Kite"), wait(5), tap(add)), toy_device()
+    )
     assert [call.action for call in report.calls] == ["items.add"]
     assert report.calls[0].args["name"] == "Kite"
     assert [beat.seconds for beat in report.beats] == [0, 0, 5, 0]
 
 
-@pytest.mark.parametrize(("step", "why"), [
-    (tap("Nowhere"), "step 1: nothing on bad/ fits 'Nowhere'"),
-    (tap(wrong), "step 1: "),
-    (tap(no), "never on a Monday"),
-    (enter("name", "Kite"), "step 1: there is no field 'name'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        (tap("Nowhere"), "step 1: nothing on bad/ fits 'Nowhere'"),
+        (tap(wrong), "step 1: "),
+        (tap(no), "never on a Monday"),
+        (enter("name", "Kite"), "step 1: there is no field 'name'"),
+    ],
+)
 def test_a_step_that_fails_is_told_and_the_device_ends_as_it_was(step: FlowStep, why: str) -> None:
     device = toy_device(bad)
     before = state_hash(device.doc)
@@ -119,35 +124,38 @@ def test_every_flow_of_the_apps_replays_by_tools(app_id: str, walk: Flow) -> Non
     assert replay(installed()[app_id], walk).failures == ()
 
 
-@pytest.mark.parametrize(("value", "schema", "fits"), [
-    ("a", {"type": "string", "minLength": 1, "maxLength": 1}, True),
-    ("", {"type": "string", "minLength": 1}, False),
-    ("ab", {"type": "string", "maxLength": 1}, False),
-    ("07:30", {"type": "string", "pattern": r"^\d\d:\d\d$"}, True),
-    ("7:30", {"type": "string", "pattern": r"^\d\d:\d\d$"}, False),
-    (3, {"type": "integer", "minimum": 1, "maximum": 3}, True),
-    (4, {"type": "integer", "maximum": 3}, False),
-    (0, {"type": "integer", "minimum": 1}, False),
-    (1, {"type": "integer", "exclusiveMinimum": 1}, False),
-    (1, {"type": "integer", "exclusiveMaximum": 1}, False),
-    (3, {"type": "integer", "multipleOf": 2}, False),
-    (True, {"type": "integer"}, False),
-    (1.5, {"type": "number"}, True),
-    ("red", {"enum": ["red", "blue"]}, True),
-    ("green", {"enum": ["red", "blue"]}, False),
-    ("x", {"const": "y"}, False),
-    (None, {"anyOf": [{"type": "string"}, {"type": "null"}]}, True),
-    (1, {"anyOf": [{"type": "string"}, {"type": "null"}]}, False),
-    (["a"], {"type": "array", "items": {"type": "string"}, "minItems": 1}, True),
-    ([1], {"type": "array", "items": {"type": "string"}}, False),
-    ([], {"type": "array", "minItems": 1}, False),
-    ([1, 2], {"type": "array", "maxItems": 1}, False),
-    ({"a": 1}, {"type": "object", "properties": {"a": {"type": "integer"}}}, True),
-    ({}, {"type": "object", "required": ["a"]}, False),
-    ({"b": 1}, {"type": "object", "properties": {}, "additionalProperties": False}, False),
-    ({"b": 1}, {"type": "object", "additionalProperties": {"type": "string"}}, False),
-    (1, {"$ref": "#/$defs/Person"}, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "schema", "fits"),
+    [
+        ("a", {"type": "string", "minLength": 1, "maxLength": 1}, True),
+        ("", {"type": "string", "minLength": 1}, False),
+        ("ab", {"type": "string", "maxLength": 1}, False),
+        ("07:30", {"type": "string", "pattern": r"^\d\d:\d\d$"}, True),
+        ("7:30", {"type": "string", "pattern": r"^\d\d:\d\d$"}, False),
+        (3, {"type": "integer", "minimum": 1, "maximum": 3}, True),
+        (4, {"type": "integer", "maximum": 3}, False),
+        (0, {"type": "integer", "minimum": 1}, False),
+        (1, {"type": "integer", "exclusiveMinimum": 1}, False),
+        (1, {"type": "integer", "exclusiveMaximum": 1}, False),
+        (3, {"type": "integer", "multipleOf": 2}, False),
+        (True, {"type": "integer"}, False),
+        (1.5, {"type": "number"}, True),
+        ("red", {"enum": ["red", "blue"]}, True),
+        ("green", {"enum": ["red", "blue"]}, False),
+        ("x", {"const": "y"}, False),
+        (None, {"anyOf": [{"type": "string"}, {"type": "null"}]}, True),
+        (1, {"anyOf": [{"type": "string"}, {"type": "null"}]}, False),
+        (["a"], {"type": "array", "items": {"type": "string"}, "minItems": 1}, True),
+        ([1], {"type": "array", "items": {"type": "string"}}, False),
+        ([], {"type": "array", "minItems": 1}, False),
+        ([1, 2], {"type": "array", "maxItems": 1}, False),
+        ({"a": 1}, {"type": "object", "properties": {"a": {"type": "integer"}}}, True),
+        ({}, {"type": "object", "required": ["a"]}, False),
+        ({"b": 1}, {"type": "object", "properties": {}, "additionalProperties": False}, False),
+        ({"b": 1}, {"type": "object", "additionalProperties": {"type": "string"}}, False),
+        (1, {"$ref": "#/$defs/Person"}, False),
+    ],
+)
 def test_a_value_fits_a_schema_or_it_is_said_why_not(
     value: Any, schema: dict[str, Any], fits: bool
 ) -> None:

@@ -124,8 +124,10 @@ def test_differences_name_row_field_and_both_values(first: AppData) -> None:
     draft.items.remove("item2")
     draft.items.add(Item(name="Kite"))
     draft.level = 7
-    rows = {(r.table, r.id, r.field, r.op): (r.before, r.after) for r in
-            diff_data("toy", first, draft.commit())}  # fmt: skip
+    rows = {
+        (r.table, r.id, r.field, r.op): (r.before, r.after)
+        for r in diff_data("toy", first, draft.commit())
+    }
     assert rows["items", "item1", "count", "set"] == (1, 9)
     assert rows["items", "item1", "done", "set"] == (False, True)
     assert rows["items", "item2", "", "remove"][0]["name"] == "Thing 2"

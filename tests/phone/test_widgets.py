@@ -95,9 +95,11 @@ class Line_(NamedTuple):
 
     def runs_into(self, other: Line_) -> bool:
         return (
-            self.left < other.right - 1 and other.left < self.right - 1
-            and self.top + 3 < other.bottom - 3 and other.top + 3 < self.bottom - 3
-        )  # fmt: skip
+            self.left < other.right - 1
+            and other.left < self.right - 1
+            and self.top + 3 < other.bottom - 3
+            and other.top + 3 < self.bottom - 3
+        )
 
 
 def lines(canvas: Canvas) -> list[Line_]:
@@ -174,17 +176,24 @@ def test_the_height_does_not_depend_on_paint_or_theme(name: str) -> None:
 
 def page(words: str, dialog: bool = False) -> Page:
     ask = Dialog(
-        title=words, text=words, dismiss=DO,
-        buttons=(DialogButton(words=("Cancel", "取消"), do=DO),
-                 DialogButton(words=("Delete", "删除"), do=DO, danger=True)),
-    )  # fmt: skip
+        title=words,
+        text=words,
+        dismiss=DO,
+        buttons=(
+            DialogButton(words=("Cancel", "取消"), do=DO),
+            DialogButton(words=("Delete", "删除"), do=DO, danger=True),
+        ),
+    )
     return Page(
-        title=words, subtitle=words, body=tuple(Row(title=words, do=DO) for _ in range(40)),
+        title=words,
+        subtitle=words,
+        body=tuple(Row(title=words, do=DO) for _ in range(40)),
         actions=(IconButton(icon="star", label=words, do=DO),),
         fab=Fab(icon="plus", words=words, do=DO),
         tabs=tuple(Tab(icon="star", words=words, do=DO, badge=7) for _ in range(4)),
-        footer=(Button(words=words, do=DO),), dialog=ask if dialog else None,
-    )  # fmt: skip
+        footer=(Button(words=words, do=DO),),
+        dialog=ask if dialog else None,
+    )
 
 
 @pytest.mark.parametrize("words", [SHORT, LONG, CHINESE], ids=["short", "long", "chinese"])
@@ -193,9 +202,10 @@ def test_no_text_of_a_pages_bars_runs_into_another(words: str, depth: int) -> No
     canvas = Canvas(SIZE_PX, theme("#2563eb", False), "en")
     region = draw_page(canvas, page(words), depth=depth, scroll_px=0, keyboard_px=0)
     bars = [
-        line for line in lines(canvas)
+        line
+        for line in lines(canvas)
         if line.bottom <= region.box.y or line.top >= region.box.y + region.box.h
-    ]  # fmt: skip
+    ]
     assert bars
     for one, other in combinations(bars, 2):
         assert not one.runs_into(other), (one, other)
@@ -243,9 +253,11 @@ def test_a_dialog_takes_all_touches_and_its_text_fits(words: str) -> None:
 def test_a_sheet_lies_on_the_screen_and_its_rows_in_it(from_top: bool, count: int) -> None:
     canvas = Canvas(SIZE_PX, theme("#2563eb", False), "en")
     sheet = Sheet(
-        title=LONG, body=tuple(Row(title=SHORT, do=DO) for _ in range(count)), dismiss=DO,
+        title=LONG,
+        body=tuple(Row(title=SHORT, do=DO) for _ in range(count)),
+        dismiss=DO,
         from_top=from_top,
-    )  # fmt: skip
+    )
     region = draw_sheet(canvas, sheet, scroll_px=0)
     for node in canvas.nodes:
         assert node.box.y >= 0

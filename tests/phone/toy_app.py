@@ -59,9 +59,11 @@ app = App("toy", State, title=("Toy", "玩具"), icon="star", tint="#2563eb")
 
 
 @app.action(
-    "items.add", tool="Add a thing.", writes=["items"],
+    "items.add",
+    tool="Add a thing.",
+    writes=["items"],
     check=lambda before, after, a: len(after.items) == len(before.items) + 1,
-)  # fmt: skip
+)
 def add(
     s: State, ctx: Ctx, name: Name, count: Count = 1, colour: Literal["red", "blue"] = "red"
 ) -> None:
@@ -107,9 +109,11 @@ def ring(s: State, ctx: Ctx, item: ItemId) -> None:
 
 
 @app.action(
-    "level.set", tool="Set the level.", writes=["level"],
+    "level.set",
+    tool="Set the level.",
+    writes=["level"],
     check=lambda before, after, a: after.level == a.level,
-)  # fmt: skip
+)
 def set_level(s: State, ctx: Ctx, level: Annotated[int, msgspec.Meta(ge=0, le=100)]) -> None:
     s.level = level
 
@@ -145,16 +149,24 @@ def _tabs(at: str) -> tuple[Tab, ...]:
 def home(s: State, ui: Ui) -> Page:
     text = ui.field("text", "Find", kind="search")
     rows = [
-        Row(title=i.name, trailing="done" if i.done else "", do=item_page(item=i.id),
-            long=ui.set(chosen=i.id), swipe_left=remove(item=i.id))
+        Row(
+            title=i.name,
+            trailing="done" if i.done else "",
+            do=item_page(item=i.id),
+            long=ui.set(chosen=i.id),
+            swipe_left=remove(item=i.id),
+        )
         for i in s.items
         if text.value in i.name
-    ]  # fmt: skip
+    ]
     chosen = ui.get("chosen", "")
     return Page(
-        title="Things", body=(text, *rows), tabs=_tabs("things"),
-        fab=Fab(icon="plus", words="New thing", do=new_page()), subtitle=chosen,
-    )  # fmt: skip
+        title="Things",
+        body=(text, *rows),
+        tabs=_tabs("things"),
+        fab=Fab(icon="plus", words="New thing", do=new_page()),
+        subtitle=chosen,
+    )
 
 
 @app.page("/i/{item}")
@@ -162,18 +174,26 @@ def item_page(s: State, ui: Ui, item: ItemId) -> Page:
     i = s.items[item]
     name = ui.field("name", "Name", i.name, submit=rename(item=item, name=ui.get("name", i.name)))
     sure = Dialog(
-        title="Remove?", text=i.name, dismiss=ui.set(sure=False),
+        title="Remove?",
+        text=i.name,
+        dismiss=ui.set(sure=False),
         buttons=(
             DialogButton(words="Keep", do=ui.set(sure=False)),
             DialogButton(words="Remove it", do=remove(item=item), danger=True),
         ),
-    )  # fmt: skip
+    )
     return Page(
         title=i.name,
         body=(
-            Picture(kind="mountains", seed=1, label="Picture", height_px=120,
-                    double=mark(item=item, done=True), swipe_left=ui.set(side="left"),
-                    swipe_right=ui.set(side="right")),
+            Picture(
+                kind="mountains",
+                seed=1,
+                label="Picture",
+                height_px=120,
+                double=mark(item=item, done=True),
+                swipe_left=ui.set(side="left"),
+                swipe_right=ui.set(side="right"),
+            ),
             name,
             Text(words=f"side {ui.get('side', 'none')}"),
             Button(words="Rename", do=rename(item=item, name=name.value)),
@@ -185,7 +205,7 @@ def item_page(s: State, ui: Ui, item: ItemId) -> Page:
             Button(words="Swap", do=swap(item=item, name="Other", fail=i.done)),
         ),
         dialog=sure if ui.get("sure", False) else None,
-    )  # fmt: skip
+    )
 
 
 @app.page("/new")
@@ -205,14 +225,18 @@ def new_page(s: State, ui: Ui) -> Page:
 def level_page(s: State, ui: Ui) -> Page:
     motto = ui.field("motto", "Motto", s.motto, submit=set_motto(motto=ui.get("motto", s.motto)))
     return Page(
-        title="Level", tabs=_tabs("level"),
+        title="Level",
+        tabs=_tabs("level"),
         body=(
-            Slider(label="Level", share=s.level / 100,
-                   place=lambda share: set_level(level=round(share * 100))),
+            Slider(
+                label="Level",
+                share=s.level / 100,
+                place=lambda share: set_level(level=round(share * 100)),
+            ),
             motto,
             Button(words="Copy to volume", do=copy_level()),
         ),
-    )  # fmt: skip
+    )
 
 
 app.flow("add a thing", tap("New thing"), enter("name", "Kite"), tap("Blue"), tap(add))

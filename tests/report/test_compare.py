@@ -25,12 +25,21 @@ def run(
     )
     rows = tuple(
         EpisodeRow(
-            index=index, episode_id=f"e{index}", task=task, repeat=repeat, attempts=1, path="p",
-            reason=EndReason.FINISHED, success=bool(solved), reward=float(bool(solved)), steps=3,
-            seconds=1.0, unscored=LOST if solved is None else None,
+            index=index,
+            episode_id=f"e{index}",
+            task=task,
+            repeat=repeat,
+            attempts=1,
+            path="p",
+            reason=EndReason.FINISHED,
+            success=bool(solved),
+            reward=float(bool(solved)),
+            steps=3,
+            seconds=1.0,
+            unscored=LOST if solved is None else None,
         )
         for index, ((task, repeat), solved) in enumerate(outcomes.items())
-    )  # fmt: skip
+    )
     manifest = make_manifest(config, versions={"pytakumi": "0.1.5"}, machine={}, started_at=0.0)
     return RunResult(manifest=manifest, rows=rows)
 

@@ -50,13 +50,23 @@ def test_text_and_keys_are_badges() -> None:
 
 def test_every_single_action_has_words() -> None:
     examples: dict[str, dict[str, object]] = {
-        "Tap": {"at": (0.1, 0.2)}, "Swipe": {"path": ((0, 0), (1, 1))},
-        "Scroll": {"direction": "up"}, "Type": {"text": "x"}, "Key": {"name": "home"},
-        "Hotkey": {"keys": ("ctrl", "c")}, "Open": {"app": "notes"}, "Wait": {},
-        "Pinch": {"at": (0.5, 0.5), "scale": 2}, "Hover": {"at": (0, 0)},
-        "Bash": {"command": "ls"}, "Tool": {"name": "notes.add"}, "Ask": {"text": "?"},
-        "Answer": {"text": "42"}, "Finish": {}, "Noop": {},
-    }  # fmt: skip
+        "Tap": {"at": (0.1, 0.2)},
+        "Swipe": {"path": ((0, 0), (1, 1))},
+        "Scroll": {"direction": "up"},
+        "Type": {"text": "x"},
+        "Key": {"name": "home"},
+        "Hotkey": {"keys": ("ctrl", "c")},
+        "Open": {"app": "notes"},
+        "Wait": {},
+        "Pinch": {"at": (0.5, 0.5), "scale": 2},
+        "Hover": {"at": (0, 0)},
+        "Bash": {"command": "ls"},
+        "Tool": {"name": "notes.add"},
+        "Ask": {"text": "?"},
+        "Answer": {"text": "42"},
+        "Finish": {},
+        "Noop": {},
+    }
     kinds = get_args(Single)
     assert {kind.__name__ for kind in kinds} == set(examples)
     for kind in kinds:

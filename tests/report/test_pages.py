@@ -118,8 +118,14 @@ def test_the_run_card_names_hashes_versions_and_cpu(new_run: Maker) -> None:
     run = new_run()
     run.episode(0)
     page = write_report(run.folder.root, replays="none").read_text()
-    for words in (run.manifest.config_hash, run.manifest.harness_hash, "pytakumi", "0.1.5",
-                  "An example CPU", "run seed"):  # fmt: skip
+    for words in (
+        run.manifest.config_hash,
+        run.manifest.harness_hash,
+        "pytakumi",
+        "0.1.5",
+        "An example CPU",
+        "run seed",
+    ):
         assert words in page
 
 

@@ -72,10 +72,15 @@ def test_the_keyboard_walks_through_a_replay(new_run: Maker, watched: Watched) -
     page = watched.open(write_replay(new_run().episode(0, steps=6)))
     assert shown(page) == "step-0"
     for key, place in [
-        ("ArrowRight", "step-1"), ("ArrowRight", "step-2"), ("ArrowLeft", "step-1"),
-        ("End", "verdict"), ("ArrowRight", "verdict"), ("ArrowLeft", "step-5"),
-        ("Home", "step-0"), ("ArrowLeft", "step-0"),
-    ]:  # fmt: skip
+        ("ArrowRight", "step-1"),
+        ("ArrowRight", "step-2"),
+        ("ArrowLeft", "step-1"),
+        ("End", "verdict"),
+        ("ArrowRight", "verdict"),
+        ("ArrowLeft", "step-5"),
+        ("Home", "step-0"),
+        ("ArrowLeft", "step-0"),
+    ]:
         page.keyboard.press(key)
         assert shown(page) == place
         assert page.evaluate("location.hash") == f"#{place}"

@@ -122,8 +122,19 @@ def test_eval_json_has_the_promised_keys_in_order(tmp_path: Path) -> None:
     manifest = make_manifest(config, versions={}, machine={}, started_at=0.0)
     printed = eval_json(RunResult(manifest=manifest, rows=(row(0, success=True),)), str(tmp_path))
     assert list(printed) == [
-        "suite", "model", "tasks", "episodes", "scored", "unscored", "success_rate", "success_ci",
-        "reward_mean", "steps_mean", "steps_vs_optimal", "config_hash", "run_dir",
-    ]  # fmt: skip
+        "suite",
+        "model",
+        "tasks",
+        "episodes",
+        "scored",
+        "unscored",
+        "success_rate",
+        "success_ci",
+        "reward_mean",
+        "steps_mean",
+        "steps_vs_optimal",
+        "config_hash",
+        "run_dir",
+    ]
     assert printed["success_rate"] == 1.0
     assert printed["success_ci"][1] == 1.0

@@ -26,8 +26,9 @@ def a_full_run(new_run: Maker, name: str = "run", model: str = "openai:tiny") ->
     run = new_run(name, tasks=6, repeats=2, model=model)
     for number in range(6):
         for repeat in range(2):
-            run.episode(number, repeat, solved=number % 2 == 0,
-                        unscored=HOST_LOST if number == 5 else None)  # fmt: skip
+            run.episode(
+                number, repeat, solved=number % 2 == 0, unscored=HOST_LOST if number == 5 else None
+            )
     return run
 
 

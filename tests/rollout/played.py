@@ -74,9 +74,11 @@ class Bench:
 
     def setting(self, **fields: object) -> Setting:
         base: dict[str, object] = {
-            "manager": self.manager, "clock": self.clock, "wall": lambda: 1e9,
+            "manager": self.manager,
+            "clock": self.clock,
+            "wall": lambda: 1e9,
             "deadlines": Deadlines(step_s=5, reset_s=5, evaluate_s=5, decide_s=5),
-        }  # fmt: skip
+        }
         return Setting(**{**base, **fields})  # type: ignore[arg-type]
 
 
@@ -99,8 +101,12 @@ ONCE = RetryPolicy(attempts=1)
 
 def an_attempt(task: Task, **fields: object) -> Attempt:
     base: dict[str, object] = {
-        "episode_id": "ep", "run_id": "run", "task": task, "budget": Budget(steps=20), "seed": 7,
-    }  # fmt: skip
+        "episode_id": "ep",
+        "run_id": "run",
+        "task": task,
+        "budget": Budget(steps=20),
+        "seed": 7,
+    }
     return Attempt(**{**base, **fields})  # type: ignore[arg-type]
 
 

@@ -56,9 +56,14 @@ async def main(out: Path, block_after: int) -> None:
 
     bench = Bench(blobs=RunFolder(out).blobs)
     await run_batch(
-        a_config(TASKS, repeats=2), TASKS, bench.setting(), make_agent, out,
-        concurrency=CONCURRENCY, progress=Says(),
-    )  # fmt: skip
+        a_config(TASKS, repeats=2),
+        TASKS,
+        bench.setting(),
+        make_agent,
+        out,
+        concurrency=CONCURRENCY,
+        progress=Says(),
+    )
 
 
 asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2])))

@@ -64,9 +64,13 @@ async def test_no_more_episodes_run_at_once_than_asked(tmp_path: Path) -> None:
 
     bench = Bench()
     await run_batch(
-        a_config(TASKS), TASKS, bench.setting(), lambda: Counting(Wait(), Finish()),
-        tmp_path / "run", concurrency=2,
-    )  # fmt: skip
+        a_config(TASKS),
+        TASKS,
+        bench.setting(),
+        lambda: Counting(Wait(), Finish()),
+        tmp_path / "run",
+        concurrency=2,
+    )
     assert most <= 2
     assert len(bench.devices) == 2
 
@@ -97,9 +101,12 @@ async def test_a_fault_is_retried_on_another_instance_and_both_attempts_are_kept
 async def test_the_retry_policy_gives_up_and_leaves_the_episode_unscored(tmp_path: Path) -> None:
     task = TASKS[0]
     result = await run_batch(
-        a_config([task]), [task], Bench().setting(retry_pause_s=0.0),
-        lambda: PlayedAgent(ModelUnavailable("refused")), tmp_path / "run",
-    )  # fmt: skip
+        a_config([task]),
+        [task],
+        Bench().setting(retry_pause_s=0.0),
+        lambda: PlayedAgent(ModelUnavailable("refused")),
+        tmp_path / "run",
+    )
     (row,) = result.rows
     assert row.attempts == 3
     assert row.unscored is not None
@@ -109,9 +116,12 @@ async def test_the_retry_policy_gives_up_and_leaves_the_episode_unscored(tmp_pat
 async def test_a_task_fault_is_not_retried(tmp_path: Path) -> None:
     task = TASKS[0]
     result = await run_batch(
-        a_config([task]), [task], Bench().setting(), lambda: PlayedAgent(TaskError("broken")),
+        a_config([task]),
+        [task],
+        Bench().setting(),
+        lambda: PlayedAgent(TaskError("broken")),
         tmp_path / "run",
-    )  # fmt: skip
+    )
     assert result.rows[0].attempts == 1
     assert result.rows[0].unscored is not None
 

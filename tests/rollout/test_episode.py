@@ -259,9 +259,11 @@ async def test_a_step_records_what_it_changed_with_its_action_id(tmp_path: Path)
     task = fake_task("add_to_counter")
     batch = Batch(actions=tuple(task.golden))  # type: ignore[arg-type]
     _, episode = await play(
-        PlayedAgent(batch, Finish()), tmp_path, attempt=an_attempt(task),
+        PlayedAgent(batch, Finish()),
+        tmp_path,
+        attempt=an_attempt(task),
         setting=bench.setting(manager=DirectManager(open_telling)),
-    )  # fmt: skip
+    )
     rows = episode.steps[0].changes
     assert [row.after for row in rows] == list(range(1, len(task.golden)))
     assert [row.action_id for row in rows] == [f"ep/0/{n}" for n in range(1, len(task.golden))]

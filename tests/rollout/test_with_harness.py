@@ -47,9 +47,13 @@ async def run(model: Model, out: Path, *, concurrency: int = 4, **fields: object
     bench = Bench(blobs=blobs)
     setting = bench.setting(prepare=prepare_for(model, golden))
     return await run_batch(
-        a_config(TASKS, **fields), TASKS, setting, lambda: Harness(model, blobs, dialect=Plain()),
-        out, concurrency=concurrency,
-    )  # fmt: skip
+        a_config(TASKS, **fields),
+        TASKS,
+        setting,
+        lambda: Harness(model, blobs, dialect=Plain()),
+        out,
+        concurrency=concurrency,
+    )
 
 
 async def test_the_oracle_solves_every_task_in_the_shortest_number_of_steps(

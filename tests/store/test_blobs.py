@@ -116,9 +116,16 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "key",
-    ["", "../../etc/passwd", "sha256-../../x", "sha256-abc.jpg", f"sha256-{'0' * 64}./../x",
-     f"md5-{'0' * 64}.jpg", f"/sha256-{'0' * 64}.jpg"],
-)  # fmt: skip
+    [
+        "",
+        "../../etc/passwd",
+        "sha256-../../x",
+        "sha256-abc.jpg",
+        f"sha256-{'0' * 64}./../x",
+        f"md5-{'0' * 64}.jpg",
+        f"/sha256-{'0' * 64}.jpg",
+    ],
+)
 def test_a_key_from_a_strange_file_leads_nowhere(tmp_path: Path, key: str) -> None:
     with pytest.raises(InfraFault, match="is no blob key"):
         FolderBlobs(tmp_path).get(key)

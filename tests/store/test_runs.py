@@ -16,16 +16,19 @@ from screenloop.store.runs import RunFolder, RunManifest, make_manifest, slug, w
 from screenloop.types import EndReason, EnvRef, Goal, Task, Unscored, Usage, Verdict
 
 TASK = Task(
-    id="s/odd name!@1", env=EnvRef(kind="fake", size_px=(1, 1)), goal=Goal(text="go"),
+    id="s/odd name!@1",
+    env=EnvRef(kind="fake", size_px=(1, 1)),
+    goal=Goal(text="go"),
     checks=(AnswerIs(says="x", to="x"),),
-)  # fmt: skip
+)
 
 
 def manifest(model: str = "m", **fields: object) -> RunManifest:
     config = RunConfig(
         harness=HarnessConfig(suite="s", suite_version="1", tasks=(TASK.key,)),
-        model=model, **fields,  # type: ignore[arg-type]
-    )  # fmt: skip
+        model=model,
+        **fields,  # type: ignore[arg-type]
+    )
     return make_manifest(config, versions={}, machine={}, started_at=0.0)
 
 
@@ -33,9 +36,17 @@ def write_attempt(folder: RunFolder, number: int, *, end: bool = True, **verdict
     home = folder.episode_folder(0, TASK.key, 0)
     writer = EpisodeWriter(folder.attempt_path(home, number))
     writer.write(
-        StartRecord(episode_id="e", run_id="r", task=TASK, attempt=number, mode="gui_only",
-                    config_hash="c", harness_hash="h", started_at=0.0)
-    )  # fmt: skip
+        StartRecord(
+            episode_id="e",
+            run_id="r",
+            task=TASK,
+            attempt=number,
+            mode="gui_only",
+            config_hash="c",
+            harness_hash="h",
+            started_at=0.0,
+        )
+    )
     if end:
         writer.write(VerdictRecord(verdict=Verdict(**verdict)))  # type: ignore[arg-type]
         writer.write(EndRecord(reason=EndReason.FINISHED, steps=0, usage=Usage(), seconds=0.0))

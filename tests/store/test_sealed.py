@@ -37,9 +37,11 @@ from screenloop.types import (
 )
 
 TASK = Task(
-    id="s/t@1", env=EnvRef(kind="fake", size_px=(1, 1)), goal=Goal(text="go"),
+    id="s/t@1",
+    env=EnvRef(kind="fake", size_px=(1, 1)),
+    goal=Goal(text="go"),
     checks=(AnswerIs(says="x", to="x"),),
-)  # fmt: skip
+)
 LOST = Verdict(unscored=Unscored(blame=Blame.INFRASTRUCTURE, stage="model", reason="gone"))
 
 
@@ -59,26 +61,45 @@ def folder(tmp_path: Path) -> RunFolder:
 def write(run: RunFolder, repeat: int, verdict: Verdict) -> None:
     writer = EpisodeWriter(run.attempt_path(run.episode_folder(repeat, TASK.key, repeat), 0))
     writer.write(
-        StartRecord(episode_id=f"e{repeat}", run_id="r", task=TASK, repeat=repeat, mode="gui_only",
-                    config_hash="c", harness_hash="h", started_at=0.0)
-    )  # fmt: skip
+        StartRecord(
+            episode_id=f"e{repeat}",
+            run_id="r",
+            task=TASK,
+            repeat=repeat,
+            mode="gui_only",
+            config_hash="c",
+            harness_hash="h",
+            started_at=0.0,
+        )
+    )
     actions: tuple[Action, ...] = (Tap(at=(0.5, 0.5)), Finish())
     for index, action in enumerate(actions):
         if index == 0:
             writer.write(
                 CallRecord(
-                    call_id="c0", window_index=0, step_index=0, sampling=Sampling(), model="m",
-                    messages=(Message(role="user", parts=(TextPart(text="look"),)),), reply="tap",
-                    finish_reason="stop", usage=Usage(prompt=9, completion=3), took_s=0.1,
-                    token_ids=(5, 6, 7), logprobs=(-0.5, -0.25, 0.0), weights_version="w3",
+                    call_id="c0",
+                    window_index=0,
+                    step_index=0,
+                    sampling=Sampling(),
+                    model="m",
+                    messages=(Message(role="user", parts=(TextPart(text="look"),)),),
+                    reply="tap",
+                    finish_reason="stop",
+                    usage=Usage(prompt=9, completion=3),
+                    took_s=0.1,
+                    token_ids=(5, 6, 7),
+                    logprobs=(-0.5, -0.25, 0.0),
+                    weights_version="w3",
                 )
-            )  # fmt: skip
+            )
         step = Step(
             index=index,
             observation=Observation(frame=f"sha256-{index}.png", size_px=(1, 1), app="home"),
-            reply="tap", call_id="c0" if index == 0 else None,
-            actions=(action,), effects=(Effect(ok=True),),
-        )  # fmt: skip
+            reply="tap",
+            call_id="c0" if index == 0 else None,
+            actions=(action,),
+            effects=(Effect(ok=True),),
+        )
         writer.write(StepRecord(step=step))
     writer.write(VerdictRecord(verdict=verdict))
     writer.write(EndRecord(reason=EndReason.FINISHED, steps=2, usage=Usage(), seconds=1.0))
@@ -88,8 +109,11 @@ def write(run: RunFolder, repeat: int, verdict: Verdict) -> None:
 def test_each_step_of_a_scored_episode_is_one_row(folder: RunFolder) -> None:
     rows = pq.read_table(seal_run(folder)).to_pylist()
     assert [(row["episode_id"], row["step"]) for row in rows] == [
-        ("e0", 0), ("e0", 1), ("e1", 0), ("e1", 1),
-    ]  # fmt: skip
+        ("e0", 0),
+        ("e0", 1),
+        ("e1", 0),
+        ("e1", 1),
+    ]
     first, second = rows[:2]
     assert (first["success"], first["reward"], first["end_reason"]) == (True, 1.0, "finished")
     assert first["token_ids"] == [5, 6, 7]

@@ -59,8 +59,10 @@ def task_named(name: str) -> Task:
 async def test_how_lists_are_shown_is_no_side_effect() -> None:
     task = task_named("file_note")
     ways = (
-        call(notes.sort, by="title"), call(notes.show_grid, on=True), call(wallet.hide, on=True),
-    )  # fmt: skip
+        call(notes.sort, by="title"),
+        call(notes.show_grid, on=True),
+        call(wallet.hide, on=True),
+    )
     note = task.golden[0].args["note"] if isinstance(task.golden[0], Tool) else ""
     saved = call(notes.edit, note=note, title="Another title", body="")
     assert (await verdict_on(task, (*ways, *task.golden))).success

@@ -28,9 +28,15 @@ from screenloop.types import Claim, Start, Task, Verdict
 from screenloop.verify.judge import judge
 
 PACKS = (
-    contacts.pack, messages_tasks.pack, messages_questions.pack, notes.pack, notes_questions.pack,
-    between_chats.pack, between_people.pack, long_chats.pack,
-)  # fmt: skip
+    contacts.pack,
+    messages_tasks.pack,
+    messages_questions.pack,
+    notes.pack,
+    notes_questions.pack,
+    between_chats.pack,
+    between_people.pack,
+    long_chats.pack,
+)
 TEMPLATES = {name: template for pack in PACKS for name, template in pack.templates.items()}
 SEEDS = range(10)
 

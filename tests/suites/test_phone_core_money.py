@@ -22,9 +22,14 @@ from screenloop.suites.phone_core.template import Template, build
 from screenloop.types import Task
 
 PACKS = (
-    gallery.pack, wallet.pack, shop.pack, shop_orders.pack, between_money.pack,
-    between_shopping.pack, between_media.pack,
-)  # fmt: skip
+    gallery.pack,
+    wallet.pack,
+    shop.pack,
+    shop_orders.pack,
+    between_money.pack,
+    between_shopping.pack,
+    between_media.pack,
+)
 TEMPLATES = {name: t for pack in PACKS for name, t in pack.templates.items()}
 SEEDS = range(10)
 SAME_GOAL = {"largest_document", "cost_of_cart", "cost_of_wishes", "unstar_all_but_one"}

@@ -35,7 +35,14 @@ def test_the_suite_is_as_large_and_as_mixed_as_promised() -> None:
     assert len(tasks) >= 60
     assert sum(len(names) >= 2 for names in apps) >= 15
     assert {name for names in apps for name in names} >= {
-        "contacts", "messages", "notes", "calendar", "clock", "settings", "gallery", "shop",
+        "contacts",
+        "messages",
+        "notes",
+        "calendar",
+        "clock",
+        "settings",
+        "gallery",
+        "shop",
         "wallet",
-    }  # fmt: skip
+    }
     assert {task.tags["difficulty"] for task in tasks} == {"easy", "medium", "hard"}

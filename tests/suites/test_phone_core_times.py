@@ -29,9 +29,14 @@ from screenloop.types import Claim, Start, Task, Verdict
 from screenloop.verify.judge import judge
 
 PACKS = (
-    calendar_tasks.pack, calendar_days.pack, clock_tasks.pack, settings_tasks.pack,
-    settings_connect.pack, between_times.pack, between_devices.pack,
-)  # fmt: skip
+    calendar_tasks.pack,
+    calendar_days.pack,
+    clock_tasks.pack,
+    settings_tasks.pack,
+    settings_connect.pack,
+    between_times.pack,
+    between_devices.pack,
+)
 TEMPLATES = {name: t for pack in PACKS for name, t in pack.templates.items()}
 SEEDS = range(10)
 

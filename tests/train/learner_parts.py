@@ -66,10 +66,13 @@ async def bench(recipe: Recipe, folder: Path, seed: int = 0):
     manager = DirectManager(opener.open)
     engine = LocalEngine(engine_policy, blobs, seed=seed, limits=Limits(rows=512), threaded=False)
     rollouts = Rollouts(
-        Setting(manager=manager, want=recipe.want), blobs,
-        dialect=find("dialect", recipe.dialect, DIALECTS)(), window=recipe.window,
-        run_id=folder.name, max_tokens=settings.rollout.max_tokens,
-    )  # fmt: skip
+        Setting(manager=manager, want=recipe.want),
+        blobs,
+        dialect=find("dialect", recipe.dialect, DIALECTS)(),
+        window=recipe.window,
+        run_id=folder.name,
+        max_tokens=settings.rollout.max_tokens,
+    )
     try:
         with ExitStack() as closing:
             yield Bench(recipe, learner, engine, rollouts, blobs, closing)
@@ -84,11 +87,19 @@ def trainer_of(parts: Bench, folder: Path, watch=lambda line: None, seed: int = 
     metrics = MetricsFile(folder, until_update=None)
     parts.closing.callback(metrics.close)
     return Trainer(
-        parts.recipe, parts.recipe.tasks(), seed=seed, folder=folder, learner=parts.learner,
-        engine=parts.engine, rollouts=parts.rollouts, blobs=parts.blobs,
-        metrics=metrics, fingerprint="f",
-        clocks=Clocks(wall=time.monotonic, cpu=time.process_time), watch=watch,
-    )  # fmt: skip
+        parts.recipe,
+        parts.recipe.tasks(),
+        seed=seed,
+        folder=folder,
+        learner=parts.learner,
+        engine=parts.engine,
+        rollouts=parts.rollouts,
+        blobs=parts.blobs,
+        metrics=metrics,
+        fingerprint="f",
+        clocks=Clocks(wall=time.monotonic, cpu=time.process_time),
+        watch=watch,
+    )
 
 
 async def shown(parts: Bench, count: int = 4):

@@ -33,8 +33,13 @@ def pixel_recipe(**changes):
     warm_up = changed(settings.warm_up, learning_rate=3e-3, max_steps=6)
     rollout = changed(settings.rollout, groups=2, max_tokens=2)
     return replace(
-        micro(), name="pixels", dialect="tinythumb", want=("frame",), window=Window(),
+        micro(),
+        name="pixels",
+        dialect="tinythumb",
+        want=("frame",),
+        window=Window(),
         settings=changed(settings, learning=learning, warm_up=warm_up, rollout=rollout, **changes),
-        tasks=tasks_once, policy=policy,
+        tasks=tasks_once,
+        policy=policy,
         open_environments=lambda blobs: PhoneEnvironments(blobs, want=("frame",)),
-    )  # fmt: skip
+    )

@@ -23,9 +23,11 @@ def seen(*passed):
     """Return a judgement of two checks."""
     return verdict(
         success=all(passed),
-        checks=tuple(CheckResult(says=f"c{i}", passed=p, weight=1.0, critical=True)
-                     for i, p in enumerate(passed)),
-    )  # fmt: skip
+        checks=tuple(
+            CheckResult(says=f"c{i}", passed=p, weight=1.0, critical=True)
+            for i, p in enumerate(passed)
+        ),
+    )
 
 
 def played(verdicts=(), final=None, steps=2):

@@ -35,9 +35,11 @@ def test_the_board_goes_through_its_phases() -> None:
         if not phases or phases[-1] != one.phase:
             phases.append(one.phase)
     assert phases == [
-        "measuring the untrained policy", "warm-up on demonstrations", "reinforcement learning",
+        "measuring the untrained policy",
+        "warm-up on demonstrations",
+        "reinforcement learning",
         "measured",
-    ]  # fmt: skip
+    ]
 
 
 def test_the_display_holds_what_a_person_watches() -> None:
@@ -46,10 +48,22 @@ def test_the_display_holds_what_a_person_watches() -> None:
         one.take(line)
     text = shown(one.render(65.0))
     for words in (
-        "10/10 updates", "1 min 05 s", "reward", "groups with spread", "3/4", "KL", "entropy",
-        "parity", "2.0e-06", "prefix hit", "80.0 %", "held-out", "90.0 %", "rollout 1.00 s",
+        "10/10 updates",
+        "1 min 05 s",
+        "reward",
+        "groups with spread",
+        "3/4",
+        "KL",
+        "entropy",
+        "parity",
+        "2.0e-06",
+        "prefix hit",
+        "80.0 %",
+        "held-out",
+        "90.0 %",
+        "rollout 1.00 s",
         "after the warm-up 42.0 %",
-    ):  # fmt: skip
+    ):
         assert words in text
     assert all(len(row) <= 80 for row in text.splitlines())
 

@@ -49,9 +49,11 @@ def test_beyond_the_clip_nothing_is_learnt() -> None:
     policy = recipe.Pointer()
     group = recipe.play(policy, 1, torch.Generator().manual_seed(0))
     far = recipe.Group(
-        seen=group.seen, picks_a=group.picks_a, log_probs_a=group.log_probs_a - 1,
+        seen=group.seen,
+        picks_a=group.picks_a,
+        log_probs_a=group.log_probs_a - 1,
         rewards_a=group.rewards_a,
-    )  # fmt: skip
+    )
     loss, _ = recipe.group_loss(policy, far, torch.ones(recipe.ATTEMPTS_A_TASK))
     loss.backward()
     assert all(not p.grad.any() for p in policy.parameters() if p.grad is not None)

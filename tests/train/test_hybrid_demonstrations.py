@@ -28,9 +28,11 @@ from screenloop.train.run import demonstrations, run_recipe, train
 
 NAMES = ("hush_app", "name_of_watch", "card_in_trouble", "alarms_at_full_volume")
 TASKS = tuple(
-    task for name in NAMES for seed in (0, 1)
+    task
+    for name in NAMES
+    for seed in (0, 1)
     for task in select(find_suite("phone-core"), glob=name, seed=seed)
-)  # fmt: skip
+)
 SPEC = phone_spec(TASKS[0].env.size_px)
 
 
@@ -44,11 +46,17 @@ def policy(sets, seed):
 
 def mixed(dialect="tinytools"):
     return Recipe(
-        name="mixed", settings=micro_settings(), dialect=dialect, window=Window(),
-        tasks=lambda: TaskSets(train=TASKS, validation=(), test=()), policy=policy,
+        name="mixed",
+        settings=micro_settings(),
+        dialect=dialect,
+        window=Window(),
+        tasks=lambda: TaskSets(train=TASKS, validation=(), test=()),
+        policy=policy,
         open_environments=lambda blobs: PhoneEnvironments(blobs, want=("tree",)),
-        want=("tree",), plan=golden_plan, modes=("gui_only", "hybrid"),
-    )  # fmt: skip
+        want=("tree",),
+        plan=golden_plan,
+        modes=("gui_only", "hybrid"),
+    )
 
 
 async def shown():
@@ -56,9 +64,13 @@ async def shown():
     opener = recipe.open_environments(blobs)
     manager = DirectManager(opener.open)
     rollouts = Rollouts(
-        Setting(manager=manager, want=recipe.want), blobs, dialect=TinyTools(),
-        window=recipe.window, run_id="r", max_tokens=20,
-    )  # fmt: skip
+        Setting(manager=manager, want=recipe.want),
+        blobs,
+        dialect=TinyTools(),
+        window=recipe.window,
+        run_id="r",
+        max_tokens=20,
+    )
     try:
         return await demonstrations(rollouts, recipe, recipe.tasks(), seed=0)
     finally:

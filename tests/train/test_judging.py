@@ -66,9 +66,14 @@ async def attempt(actions, *, judged=True, crashes=()):
     manager.crashes = frozenset(crashes)
     render = renderer(Plain(), phone_spec(TASK.env.size_px), "gui_only", Plain.image)
     rollouts = Rollouts(
-        Setting(manager=manager), blobs, dialect=Plain(), window=Window(), run_id="r",
-        max_tokens=200, judged=judged,
-    )  # fmt: skip
+        Setting(manager=manager),
+        blobs,
+        dialect=Plain(),
+        window=Window(),
+        run_id="r",
+        max_tokens=200,
+        judged=judged,
+    )
     said = [action if isinstance(action, str) else render(action) for action in actions]
     try:
         (played,) = await rollouts.play(one_each("e", [TASK]), Says(said), temperature=0.0)
@@ -97,9 +102,10 @@ async def test_each_part_of_a_task_is_earned_in_the_step_that_does_it(plan):
     assert sum(changed) == 3
     assert sum(progress) == pytest.approx(1.0)
     earned = attempt_reward(
-        played.episode, RewardSettings(step_weights={"progress": 0.5}),
+        played.episode,
+        RewardSettings(step_weights={"progress": 0.5}),
         [ProgressRewards({"e-0": played.verdicts})],
-    )  # fmt: skip
+    )
     assert earned.components == {"outcome": 1.0, "step/progress": pytest.approx(0.5)}
 
 

@@ -42,9 +42,12 @@ def attempt(name, total, group="g", steps=4):
         step_costs=(0.0,) * steps,
     )
     return TrainAttempt(
-        attempt_id=name, group_id=group, reward=reward, samples=samples_of(name, steps),
+        attempt_id=name,
+        group_id=group,
+        reward=reward,
+        samples=samples_of(name, steps),
         anchors=tuple(f"s{i}" for i in range(steps)),
-    )  # fmt: skip
+    )
 
 
 def advantages(found, name):

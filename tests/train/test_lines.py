@@ -20,13 +20,19 @@ USED = ("prompt_tokens", "cached_tokens", "decoded_tokens", "session_cached_toke
 
 def attempt(name, total, anchors):
     reward = AttemptReward(
-        success=total > 0, total=total, components={"outcome": total}, step_rewards=(0.0, total),
+        success=total > 0,
+        total=total,
+        components={"outcome": total},
+        step_rewards=(0.0, total),
         step_costs=(0.0, 0.0),
-    )  # fmt: skip
+    )
     return TrainAttempt(
-        attempt_id=name, group_id="g", reward=reward, anchors=anchors,
+        attempt_id=name,
+        group_id="g",
+        reward=reward,
+        anchors=anchors,
         samples=window_samples(name, synthetic_calls(2, Window())),
-    )  # fmt: skip
+    )
 
 
 ATTEMPTS = (attempt("a", 1.0, ("s", "x")), attempt("b", 0.0, ("s", "y")))
@@ -37,14 +43,24 @@ def line(estimator="grpo", costs=None, attempts=ATTEMPTS):
         chosen=update_samples(attempts, AdvantageSettings(estimator=estimator)), costs=costs
     )
     batch = PlayedBatch(
-        played=(), seconds=1.0, before=dict.fromkeys(USED, 10),
-        after={"prompt_tokens": 110, "cached_tokens": 90, "decoded_tokens": 20,
-               "session_cached_tokens": 40},
-    )  # fmt: skip
+        played=(),
+        seconds=1.0,
+        before=dict.fromkeys(USED, 10),
+        after={
+            "prompt_tokens": 110,
+            "cached_tokens": 90,
+            "decoded_tokens": 20,
+            "session_cached_tokens": 40,
+        },
+    )
     told = UpdateTold(
-        update=3, batch=batch, attempts=attempts, prepared=prepared, version=2,
+        update=3,
+        batch=batch,
+        attempts=attempts,
+        prepared=prepared,
+        version=2,
         figures=UpdateFigures(kl=0.5),
-    )  # fmt: skip
+    )
     return update_line(told, held_out=None, seconds=StageSeconds(rollout=1.0), cpu_s=7.0)
 
 

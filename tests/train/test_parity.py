@@ -79,7 +79,8 @@ def test_each_limit_can_refuse():
 
 
 def test_a_batch_without_sampled_tokens_has_no_difference():
-    parity = measure_parity(torch.zeros(1, 2), torch.ones(1, 2), torch.zeros(1, 2),
-                            torch.zeros(1, 2), ["r"])  # fmt: skip
+    parity = measure_parity(
+        torch.zeros(1, 2), torch.ones(1, 2), torch.zeros(1, 2), torch.zeros(1, 2), ["r"]
+    )
     assert parity.tokens == 0
     assert judge_parity(parity) is None

@@ -13,10 +13,15 @@ def _picture(start, grid, merge=2):
 def test_a_picture_takes_one_place_on_each_axis_of_its_grid():
     found = mrope_positions(8, [_picture(2, (1, 4, 4))])
     assert found.positions_t == (
-        (0, 0, 0), (1, 1, 1),
-        (2, 2, 2), (2, 2, 3), (2, 3, 2), (2, 3, 3),
-        (4, 4, 4), (5, 5, 5),
-    )  # fmt: skip
+        (0, 0, 0),
+        (1, 1, 1),
+        (2, 2, 2),
+        (2, 2, 3),
+        (2, 3, 2),
+        (2, 3, 3),
+        (4, 4, 4),
+        (5, 5, 5),
+    )
     assert found.delta == -2
 
 

@@ -59,8 +59,11 @@ def test_the_recipe_is_there_with_every_setting_and_task(finished):
     told = read_recipe(finished)
     recipe, tasks = short_recipe.recipe(), short_recipe.few()
     assert (told.name, told.seed, told.dialect, told.window) == (
-        "short", SEED, "tinytree", recipe.window,
-    )  # fmt: skip
+        "short",
+        SEED,
+        "tinytree",
+        recipe.window,
+    )
     assert told.settings["learning"]["loss"]["clip"]["high"] == 0.28
     assert told.settings["learning"]["loss"]["length"] is None
     assert told.tasks["test"] == tuple(task.key for task in tasks.test)
@@ -112,11 +115,15 @@ async def test_what_is_collected_over_http_with_token_facts_can_be_trained_on(fi
     async with served(policy_folder(finished)) as model:
         await play(
             RunRequest(
-                suite="fake", model=model.replace("openai:", "openai+tokens:"), dialect="tinytree",
-                limit=1, budget=Budget(steps=12), sampling=Sampling(temperature=1.0, max_tokens=4),
+                suite="fake",
+                model=model.replace("openai:", "openai+tokens:"),
+                dialect="tinytree",
+                limit=1,
+                budget=Budget(steps=12),
+                sampling=Sampling(temperature=1.0, max_tokens=4),
                 out=str(tmp_path),
             )
-        )  # fmt: skip
+        )
     (path,) = tmp_path.glob("episodes/*/*/episode.jsonl")
     calls = call_tokens(read_episode(path).calls)
     assert {call.banned_ids for call in calls} == {policy.banned_ids}
@@ -146,8 +153,11 @@ async def test_the_policy_is_kept_after_the_warm_up_and_every_so_many_updates(tm
     engine = LocalEngine(policy, MemoryBlobs())
     keeper = PolicyKeeper(tmp_path, engine, name="mine", every=3)
     kept = []
-    for line in [evaluation("before", "test", 1), evaluation("after_sft", "test", 1),
-                 *(update_line(n) for n in range(1, 7))]:  # fmt: skip
+    for line in [
+        evaluation("before", "test", 1),
+        evaluation("after_sft", "test", 1),
+        *(update_line(n) for n in range(1, 7)),
+    ]:
         await engine.swap(
             {name: value + 1 for name, value in policy.model.state_dict().items()}, "next"
         )
@@ -158,8 +168,14 @@ async def test_the_policy_is_kept_after_the_warm_up_and_every_so_many_updates(tm
     assert kept[0] == b""
     assert len(set(kept)) == 4
     assert [a != b for a, b in pairwise(kept)] == [
-        True, False, False, True, False, False, True,
-    ]  # fmt: skip
+        True,
+        False,
+        False,
+        True,
+        False,
+        False,
+        True,
+    ]
     assert load_policy(tmp_path / POLICY).name == "mine"
 
 

@@ -18,8 +18,11 @@ from screenloop.train.page import run_view, write_run_page
 AXIS = Axis(low=0, high=10, ticks=((0, "0"), (10, "10")))
 RESULT = {
     "result": {"recipe": "tiny", "seed": 4, "success_after_rl": 0.93, "wall_s": 70.5},
-    "known_apps": {}, "unseen_apps": {}, "warm_up_steps": 4, "fingerprint": "abc",
-}  # fmt: skip
+    "known_apps": {},
+    "unseen_apps": {},
+    "warm_up_steps": 4,
+    "fingerprint": "abc",
+}
 
 
 def test_the_gain_is_split_into_warm_up_and_reinforcement_learning() -> None:
@@ -44,13 +47,24 @@ def test_a_finished_run_has_all_of_its_curves_and_its_card(tmp_path: Path) -> No
     assert view.title == "tiny, seed 4"
     assert view.main is not None
     assert [curve.name for curve in view.main.curves] == [
-        "sampled, training tasks", "greedy, validation", "greedy, test", "greedy, unseen apps",
-    ]  # fmt: skip
+        "sampled, training tasks",
+        "greedy, validation",
+        "greedy, test",
+        "greedy, unseen apps",
+    ]
     assert [len(curve.dots) for curve in view.main.curves] == [0, 2, 3, 3]
     assert [one.title for one in view.charts] == [
-        "Success by domain", "Reward", "Groups", "KL", "Entropy", "Parity", "Prefix cache",
-        "Seconds by stage", "Warm-up: loss", "Warm-up: agreement",
-    ]  # fmt: skip
+        "Success by domain",
+        "Reward",
+        "Groups",
+        "KL",
+        "Entropy",
+        "Parity",
+        "Prefix cache",
+        "Seconds by stage",
+        "Warm-up: loss",
+        "Warm-up: agreement",
+    ]
     assert ("fingerprint", "abc") in view.card
 
 

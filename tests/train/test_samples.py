@@ -141,8 +141,9 @@ def test_a_template_that_rewrites_the_past_begins_a_new_sequence():
     )
     # The picture of step 2 now lies two ids later.
     calls[2] = replace(calls[2], images=())
-    calls[3] = replace(calls[3], prefix_length=0, prefix_call_id=None,
-                       prompt_delta_ids=(1, 11, 4), images=())  # fmt: skip
+    calls[3] = replace(
+        calls[3], prefix_length=0, prefix_call_id=None, prompt_delta_ids=(1, 11, 4), images=()
+    )
     samples = window_samples("e", calls)
     assert [[s.call_id for s in sample.spans] for sample in samples] == [
         ["e/c0", "e/c1"],

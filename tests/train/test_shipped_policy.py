@@ -52,9 +52,13 @@ async def test_the_shipped_policy_solves_tasks_that_it_was_not_trained_on(tmp_pa
     manager = DirectManager(opener.open)
     engine = LocalEngine(policy, blobs, limits=Limits(rows=64), threaded=False)
     rollouts = Rollouts(
-        Setting(manager=manager, want=recipe.want), blobs, dialect=TinyTree(),
-        window=recipe.window, run_id="shipped", max_tokens=16,
-    )  # fmt: skip
+        Setting(manager=manager, want=recipe.want),
+        blobs,
+        dialect=TinyTree(),
+        window=recipe.window,
+        run_id="shipped",
+        max_tokens=16,
+    )
     played = await rollouts.play(one_each("shipped", tasks), engine, temperature=0.0)
     await engine.close()
     await manager.close()

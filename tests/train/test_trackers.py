@@ -81,8 +81,14 @@ def played_apart(name: str, root: Path, **settings: str) -> str:
         f"play([{name!r}], Path('run'))"
     )
     environment = {**settings, "PATH": "", "HOME": str(root), "PYTHONPATH": ":".join(sys.path)}
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                         cwd=root, env=environment)  # fmt: skip
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=root,
+        env=environment,
+    )
     return ran.stdout
 
 
@@ -140,8 +146,12 @@ def test_weights_and_biases_gets_every_line(tmp_path: Path) -> None:
         record = Record()
         record.ParseFromString(data)
         if record.WhichOneof("record_type") == "history":
-            rows.append({"/".join(i.nested_key) or i.key: json.loads(i.value_json)
-                         for i in record.history.item})  # fmt: skip
+            rows.append(
+                {
+                    "/".join(i.nested_key) or i.key: json.loads(i.value_json)
+                    for i in record.history.item
+                }
+            )
     assert len(rows) == len(whole_run())
     updates = [row for row in rows if "rl/update" in row]
     assert [row["rl/update"] for row in updates] == list(range(1, 11))

@@ -26,12 +26,21 @@ def told(folder):
     """Return what the updates came to, without seconds."""
     return [
         (
-            line.update, line.success, line.reward, line.loss, line.entropy, line.grad_norm,
-            line.kl, line.parity_max, line.held_out, line.attempts, line.cached_tokens,
+            line.update,
+            line.success,
+            line.reward,
+            line.loss,
+            line.entropy,
+            line.grad_norm,
+            line.kl,
+            line.parity_max,
+            line.held_out,
+            line.attempts,
+            line.cached_tokens,
         )
         for line in read_metrics(folder)
         if isinstance(line, UpdateLine)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.fixture(scope="module")

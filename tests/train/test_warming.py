@@ -29,9 +29,14 @@ from screenloop.train.sft import WarmUp
 from screenloop.train.warming import WarmUpSeams, warm_up
 
 SETTINGS = WarmUpSettings(
-    batch=8, learning_rate=3e-3, max_steps=40, check_steps=5, watch_above=0.0, stop_from=1.0,
+    batch=8,
+    learning_rate=3e-3,
+    max_steps=40,
+    check_steps=5,
+    watch_above=0.0,
+    stop_from=1.0,
     stop_to=1.0,
-)  # fmt: skip
+)
 
 
 def seams(patches=lambda samples: {}, success=0.0, collected=(), lines=None):
@@ -149,9 +154,13 @@ async def test_touch_and_tools_are_learnt_in_one_mix(tmp_path):
     opener = PhoneEnvironments(blobs, want=("tree",))
     manager = DirectManager(opener.open)
     rollouts = Rollouts(
-        Setting(manager=manager, want=("tree",)), blobs, dialect=TinyTools(), window=Window(),
-        run_id="r", max_tokens=20,
-    )  # fmt: skip
+        Setting(manager=manager, want=("tree",)),
+        blobs,
+        dialect=TinyTools(),
+        window=Window(),
+        run_id="r",
+        max_tokens=20,
+    )
     planned = [
         msgspec.structs.replace(one_each(mode, tasks)[0], mode=mode)
         for mode in ("gui_only", "hybrid")
@@ -186,6 +195,9 @@ async def test_without_a_warm_up_nothing_is_shown_and_nothing_measured_twice(tmp
         assert trainer.counters.update == 1
     measured = [line for line in read_metrics(tmp_path) if isinstance(line, EvaluationLine)]
     assert [(line.when, line.of) for line in measured[:4]] == [
-        ("before", "test"), ("before", "unseen"), ("after_sft", "test"), ("after_sft", "unseen"),
-    ]  # fmt: skip
+        ("before", "test"),
+        ("before", "unseen"),
+        ("after_sft", "test"),
+        ("after_sft", "unseen"),
+    ]
     assert [line.successes for line in measured[:2]] == [line.successes for line in measured[2:4]]

@@ -29,21 +29,39 @@ def micro_settings(**changes) -> TrainSettings:
     settings = replace(
         base,
         learning=replace(base.learning, curriculum=curriculum),
-        warm_up=replace(base.warm_up, demonstrations=8, batch=8, max_steps=6, watch_above=0.0,
-                        check_steps=3, collect=2, stop_from=1.0, stop_to=1.0),
+        warm_up=replace(
+            base.warm_up,
+            demonstrations=8,
+            batch=8,
+            max_steps=6,
+            watch_above=0.0,
+            check_steps=3,
+            collect=2,
+            stop_from=1.0,
+            stop_to=1.0,
+        ),
         rollout=replace(base.rollout, groups=4, keep_updates=2),
-        updates=UPDATES, evaluate_every=3, checkpoint_every=1, stop_at=1.0,
-    )  # fmt: skip
+        updates=UPDATES,
+        evaluate_every=3,
+        checkpoint_every=1,
+        stop_at=1.0,
+    )
     return replace(settings, **changes)
 
 
 def micro(**changes) -> Recipe:
     whole = tiny_text()
     return Recipe(
-        name="micro", settings=micro_settings(**changes), dialect=whole.dialect,
-        window=whole.window, tasks=few_tasks, policy=whole.policy,
-        open_environments=whole.open_environments, want=whole.want, plan=whole.plan,
-    )  # fmt: skip
+        name="micro",
+        settings=micro_settings(**changes),
+        dialect=whole.dialect,
+        window=whole.window,
+        tasks=few_tasks,
+        policy=whole.policy,
+        open_environments=whole.open_environments,
+        want=whole.want,
+        plan=whole.plan,
+    )
 
 
 if __name__ == "__main__":

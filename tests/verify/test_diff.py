@@ -52,10 +52,11 @@ def test_missing_apps_and_fields_count_as_added_and_removed():
 def test_a_log_names_the_action_but_never_adds_a_difference():
     log = (
         DiffRow(app="app", table="t", id="r1", field="x", op="set", action_id="e/0/0"),
-        DiffRow(app="app", table="t", id="r1", field="x", op="set", action_id="e/4/0",
-                channel="tool"),
+        DiffRow(
+            app="app", table="t", id="r1", field="x", op="set", action_id="e/4/0", channel="tool"
+        ),
         DiffRow(app="app", table="t", id="r9", op="add", action_id="e/5/0"),
-    )  # fmt: skip
+    )
     before = {"app": {"t": {"r1": {"x": 1, "y": 1}}}}
     after = {"app": {"t": {"r1": {"x": 2, "y": 1}}}}
     (row,) = diff(before, after, log)

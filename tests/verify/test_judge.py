@@ -61,8 +61,9 @@ def people(state: dict) -> dict:
 
 
 ADD_EVE = Added(says="Eve is there", app="contacts", table="people", where={"name": "Eve"})
-STAR_BOB = Changed(says="Bob is starred", app="contacts", table="people", ids=("p2",),
-                   to={"starred": True})  # fmt: skip
+STAR_BOB = Changed(
+    says="Bob is starred", app="contacts", table="people", ids=("p2",), to={"starred": True}
+)
 REMOVE_ADA = Removed(says="Ada is gone", app="contacts", table="people", where={"name": "Ada"})
 
 
@@ -166,10 +167,12 @@ def test_answer_and_finish_judge_the_claim():
 
 
 def test_reward_is_the_weighted_share_and_success_needs_the_critical_checks_only():
-    light = Added(says="x", app="contacts", table="people", where={"name": "Eve"}, weight=1,
-                  critical=False)  # fmt: skip
-    heavy = Changed(says="y", app="contacts", table="people", ids=("p2",), to={"starred": True},
-                    weight=3)  # fmt: skip
+    light = Added(
+        says="x", app="contacts", table="people", where={"name": "Eve"}, weight=1, critical=False
+    )
+    heavy = Changed(
+        says="y", app="contacts", table="people", ids=("p2",), to={"starred": True}, weight=3
+    )
     verdict = judged(light, heavy, end=after(star_bob))
     assert (verdict.reward, verdict.success) == (0.75, True)
     verdict = judged(light, heavy, end=after(add_eve))
@@ -290,8 +293,12 @@ def test_a_task_that_costs_too_much_to_judge_is_refused():
 
 names = st.sampled_from(["Ada", "Bob", "Eve"])
 wheres = st.dictionaries(st.sampled_from(["name"]), names, max_size=1)
-weights = {"weight": st.floats(0.1, 10), "says": st.just("x"), "app": st.just("contacts"),
-           "table": st.just("people")}  # fmt: skip
+weights = {
+    "weight": st.floats(0.1, 10),
+    "says": st.just("x"),
+    "app": st.just("contacts"),
+    "table": st.just("people"),
+}
 change_checks = st.one_of(
     st.builds(Added, where=wheres, count=st.integers(1, 2), **weights),
     st.builds(Removed, where=wheres, count=st.integers(1, 2), **weights),

@@ -29,11 +29,38 @@ def yes_and_no(expected, right, wrong, match=answer_matches):
 def test_a_number_is_read_from_a_sentence_that_states_one_number_only():
     yes_and_no(
         Number(value=12),
-        ["12", "There are 12 contacts.", "12.0", "+12", "twelve", "12 (12 in all)", "有12个联系人",
-         "１２", "12%", "12kg", "12,"],
-        ["", "12 or 15", "13", "-12", "1,2", "12.5", "0.12", ".12", "A12", "v1.2.12", "12e3",
-         "10-12", "12:30", "several", "2026-03-12", "one of twelve and two"],
-    )  # fmt: skip
+        [
+            "12",
+            "There are 12 contacts.",
+            "12.0",
+            "+12",
+            "twelve",
+            "12 (12 in all)",
+            "有12个联系人",
+            "１２",
+            "12%",
+            "12kg",
+            "12,",
+        ],
+        [
+            "",
+            "12 or 15",
+            "13",
+            "-12",
+            "1,2",
+            "12.5",
+            "0.12",
+            ".12",
+            "A12",
+            "v1.2.12",
+            "12e3",
+            "10-12",
+            "12:30",
+            "several",
+            "2026-03-12",
+            "one of twelve and two",
+        ],
+    )
 
 
 def test_a_number_may_have_thousands_separators_a_tolerance_and_bounds():
@@ -50,10 +77,19 @@ def test_one_is_a_number_only_when_it_is_the_whole_answer():
 def test_an_amount_is_read_with_or_without_its_currency():
     yes_and_no(
         Money(cents=1250),
-        ["12.50", "$12.5", "12.5 dollars", "It costs $12.50.", "USD 12.50", "USD12.50", "¥12.50",
-         "2 items for $12.50", "1250 cents"],
+        [
+            "12.50",
+            "$12.5",
+            "12.5 dollars",
+            "It costs $12.50.",
+            "USD 12.50",
+            "USD12.50",
+            "¥12.50",
+            "2 items for $12.50",
+            "1250 cents",
+        ],
         ["1250", "$12.51", "-$12.50", "$12.50 or $13", "12.505", "12", "", "12 50"],
-    )  # fmt: skip
+    )
     yes_and_no(Money(cents=120_000), ["1,200.00", "1200", "$1,200"], ["1.200"])
     yes_and_no(Money(cents=-500), ["-$5", "-5.00", "$-5"], ["$5"])
 
@@ -61,12 +97,34 @@ def test_an_amount_is_read_with_or_without_its_currency():
 def test_a_date_is_read_in_its_usual_forms():
     yes_and_no(
         Date(value="2026-03-03"),
-        ["2026-03-03", "March 3, 2026", "3 Mar 2026", "2026/3/3", "3月3日", "2026年3月3日",
-         "March 3", "the 3rd of March", "Tuesday, March 3rd 2026", "Mar. 3", "03/03/2026",
-         "2026.3.3", "2026-03-03T10:00:00", "It is on 3 March."],
-        ["2026-03-04", "2025-03-03", "March 2026", "3", "March 3 or March 4", "April 3",
-         "2026-02-30", "March 3, 2025", "2025年3月3日"],
-    )  # fmt: skip
+        [
+            "2026-03-03",
+            "March 3, 2026",
+            "3 Mar 2026",
+            "2026/3/3",
+            "3月3日",
+            "2026年3月3日",
+            "March 3",
+            "the 3rd of March",
+            "Tuesday, March 3rd 2026",
+            "Mar. 3",
+            "03/03/2026",
+            "2026.3.3",
+            "2026-03-03T10:00:00",
+            "It is on 3 March.",
+        ],
+        [
+            "2026-03-04",
+            "2025-03-03",
+            "March 2026",
+            "3",
+            "March 3 or March 4",
+            "April 3",
+            "2026-02-30",
+            "March 3, 2025",
+            "2025年3月3日",
+        ],
+    )
 
 
 def test_a_numeric_date_counts_only_where_day_and_month_cannot_be_confused():
@@ -77,10 +135,19 @@ def test_a_numeric_date_counts_only_where_day_and_month_cannot_be_confused():
 def test_a_time_is_read_in_its_usual_forms():
     yes_and_no(
         Time(value="14:30"),
-        ["14:30", "2:30 pm", "2:30PM", "2:30 p.m.", "14:30:00", "at 14:30.", "下午2点30分",
-         "下午2点半", "14时30分"],
+        [
+            "14:30",
+            "2:30 pm",
+            "2:30PM",
+            "2:30 p.m.",
+            "14:30:00",
+            "at 14:30.",
+            "下午2点30分",
+            "下午2点半",
+            "14时30分",
+        ],
         ["2:30", "2:30 am", "14:31", "from 14:30 to 15:30", "25:00", "1430", ""],
-    )  # fmt: skip
+    )
     yes_and_no(Time(value="00:00"), ["midnight", "12:00 am", "12am", "0:00"], ["noon", "12pm"])
     yes_and_no(Time(value="12:00"), ["noon", "12 pm", "12:00"], ["midnight"])
 
@@ -92,10 +159,19 @@ def test_a_time_tolerance_wraps_around_midnight():
 def test_a_duration_needs_a_unit():
     yes_and_no(
         Duration(seconds=5400),
-        ["1 h 30 min", "90 minutes", "1:30:00", "1.5 hours", "1 hour and 30 minutes", "1h30m",
-         "1小时30分钟", "It takes 90 min.", "90 minutes (1 h 30 min)"],
+        [
+            "1 h 30 min",
+            "90 minutes",
+            "1:30:00",
+            "1.5 hours",
+            "1 hour and 30 minutes",
+            "1h30m",
+            "1小时30分钟",
+            "It takes 90 min.",
+            "90 minutes (1 h 30 min)",
+        ],
         ["90", "1:30", "1 h", "30 min 1 h", "89 minutes", "90 minutes or 2 hours", ""],
-    )  # fmt: skip
+    )
     yes_and_no(Duration(seconds=60, tol_s=5), ["65 s", "1 minute"], ["66 seconds"])
     yes_and_no(Duration(seconds=90_000), ["1 day, 1 hour", "25 hours"], ["1 day"])
 
@@ -118,10 +194,16 @@ def test_lists_are_read_in_any_or_in_this_order():
     names = ("Ann", "Bob", "Cid")
     yes_and_no(
         Set(values=names),
-        ["Bob, Ann, Cid", "Ann, Bob, and Cid", "- Cid\n- Bob\n- Ann", "1. ann\n2. bob\n3. cid",
-         "The names are: Ann, Bob and Cid.", "Ann、Bob、Cid"],
+        [
+            "Bob, Ann, Cid",
+            "Ann, Bob, and Cid",
+            "- Cid\n- Bob\n- Ann",
+            "1. ann\n2. bob\n3. cid",
+            "The names are: Ann, Bob and Cid.",
+            "Ann、Bob、Cid",
+        ],
         ["Ann, Bob", "Ann, Bob, Cid, Dan", "Ann, Ann, Bob", "Ann Bob Cid", ""],
-    )  # fmt: skip
+    )
     yes_and_no(Sequence(values=names), ["Ann, Bob, Cid"], ["Bob, Ann, Cid"])
     yes_and_no(Sequence(values=(1, 2.5)), ["1, 2.5", "1 and 2.5"], ["2.5, 1", "1, 2"])
     yes_and_no(Set(values=("salt and pepper", "oil")), ["Oil and salt and pepper"], ["salt, oil"])
@@ -184,12 +266,21 @@ def test_an_explanation_says_what_was_expected_and_found():
 
 @pytest.mark.parametrize(
     "expected",
-    [Number(), Number(value=float("inf")), Number(value=1, tol=-1), Date(value="3 March"),
-     Date(value="2026-02-30"), Time(value="7:30"), Time(value="24:00"),
-     Text(value="...", mode="contains"), Text(value="abc", mode="digits"),
-     Text(value="a", mode="contains", others=("b", "-")), Text(value="a", others=("b",)),
-     Duration(seconds=float("nan"))],
-)  # fmt: skip
+    [
+        Number(),
+        Number(value=float("inf")),
+        Number(value=1, tol=-1),
+        Date(value="3 March"),
+        Date(value="2026-02-30"),
+        Time(value="7:30"),
+        Time(value="24:00"),
+        Text(value="...", mode="contains"),
+        Text(value="abc", mode="digits"),
+        Text(value="a", mode="contains", others=("b", "-")),
+        Text(value="a", others=("b",)),
+        Duration(seconds=float("nan")),
+    ],
+)
 def test_expectations_that_nothing_or_everything_matches_are_refused(expected):
     with pytest.raises(TaskError):
         require_wellformed(expected)
@@ -261,10 +352,20 @@ def test_a_set_matches_every_order_of_its_items(values: list[str], rng):
 
 
 matchers = st.sampled_from(
-    [Number(value=3), Money(cents=100), Date(value="2026-03-03"), Time(value="07:30"),
-     Duration(seconds=60), Text(value="a", mode="contains"), Set(values=("a", 1)),
-     Sequence(values=("a,b",)), "x", 1, True]
-)  # fmt: skip
+    [
+        Number(value=3),
+        Money(cents=100),
+        Date(value="2026-03-03"),
+        Time(value="07:30"),
+        Duration(seconds=60),
+        Text(value="a", mode="contains"),
+        Set(values=("a", 1)),
+        Sequence(values=("a,b",)),
+        "x",
+        1,
+        True,
+    ]
+)
 
 
 @given(matchers, st.text() | st.text("0123456789.,:-/年月日点 hmsap$\n"))

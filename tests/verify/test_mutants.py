@@ -26,9 +26,12 @@ BEFORE: dict[str, Any] = {
 
 def task(*checks: Check, golden: tuple[Any, ...] = ()) -> Task:
     return Task(
-        id="t/x@1", env=EnvRef(kind="fake", size_px=(1, 1)), goal=Goal(text="x"), checks=checks,
+        id="t/x@1",
+        env=EnvRef(kind="fake", size_px=(1, 1)),
+        goal=Goal(text="x"),
+        checks=checks,
         golden=golden,
-    )  # fmt: skip
+    )
 
 
 def ending(change: Any) -> Evidence:
@@ -61,8 +64,12 @@ def test_changed_row_is_dropped_swapped_and_altered() -> None:
 def test_a_check_that_does_not_look_at_the_value_lets_a_mutant_live() -> None:
     def change(after: dict[str, Any]) -> None:
         after["shop"]["orders"]["o3"] = {
-            "id": "o3", "item": "mug", "qty": 3, "day": "2026-03-09", "open": True
-        }  # fmt: skip
+            "id": "o3",
+            "item": "mug",
+            "qty": 3,
+            "day": "2026-03-09",
+            "open": True,
+        }
 
     golden = (Tool(name="shop.order", args={"item": "mug", "qty": 3, "day": "2026-03-09"}),)
     loose = task(
@@ -104,8 +111,9 @@ def test_answers_are_altered_and_left_out() -> None:
     checked = task(AnswerIs(to=Number(value=19), says="nineteen"), golden=(Answer(text="19"),))
     found = list(mutants(checked, ending(change), Claim(answer="There are 19.")))
     assert [m.claim.answer for m in found if m.claim.answer != "There are 19."] == [
-        None, "There are 20.",
-    ]  # fmt: skip
+        None,
+        "There are 20.",
+    ]
     assert survivors(checked, ending(change), Claim(answer="There are 19.")) == []
 
 
@@ -115,8 +123,10 @@ def test_allowed_changes_are_not_mutated() -> None:
         after["notes"]["notes"]["n1"]["title"] = "Milk, eggs"
 
     checked = Task(
-        id="t/x@1", env=EnvRef(kind="fake", size_px=(1, 1)), goal=Goal(text="x"),
+        id="t/x@1",
+        env=EnvRef(kind="fake", size_px=(1, 1)),
+        goal=Goal(text="x"),
         checks=(Changed(app="shop", table="orders", ids=("o1",), to={"qty": 5}, says="five"),),
         allowed=("notes",),
-    )  # fmt: skip
+    )
     assert not any("notes" in name for name in names(checked, ending(change)))

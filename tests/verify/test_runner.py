@@ -76,9 +76,13 @@ async def test_concurrent_verdicts_take_turns(verifiers: Path):
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("raises", "ValueError: no such window"), ("crashes", "about to die"),
-     ("returns_nonsense", "Expected `object`"), ("missing", "Cannot load")],
-)  # fmt: skip
+    [
+        ("raises", "ValueError: no such window"),
+        ("crashes", "about to die"),
+        ("returns_nonsense", "Expected `object`"),
+        ("missing", "Cannot load"),
+    ],
+)
 async def test_a_failing_verifier_blames_the_task_and_the_next_one_runs(
     verifiers: Path, name: str, said: str
 ):

@@ -41,9 +41,13 @@ LEAST_EPISODES = 10
 LIMIT_S = 900.0
 """After which a run is cut off; what has not ended by then is lost."""
 DEADLINES = Deadlines(
-    lease_ttl_s=LEASE_TTL_S, acquire_s=180.0, reset_s=60.0, observe_s=30.0, step_s=30.0,
+    lease_ttl_s=LEASE_TTL_S,
+    acquire_s=180.0,
+    reset_s=60.0,
+    observe_s=30.0,
+    step_s=30.0,
     evaluate_s=10.0,
-)  # fmt: skip
+)
 _LOOK_S = 0.02
 _HOST_WAIT_S = 60.0
 
@@ -226,9 +230,14 @@ async def play(out: Path, parts: tuple[Part, ...], url: str, token: str, watch: 
     try:
         async with asyncio.timeout(LIMIT_S):
             await run_batch(
-                _config(parts), [part.task for part in parts], setting, players.new, out,
-                concurrency=CONCURRENCY, progress=watch,
-            )  # fmt: skip
+                _config(parts),
+                [part.task for part in parts],
+                setting,
+                players.new,
+                out,
+                concurrency=CONCURRENCY,
+                progress=watch,
+            )
     except TimeoutError:
         return f"the run was not over after {LIMIT_S:g} s"
     except ScreenloopError as error:

@@ -108,10 +108,14 @@ def account_of_run(
             unscored += 1
             reasons.append(f"{planned.task.key}: {why.blame} in {why.stage}: {why.reason}")
     return RunAccount(
-        lost=lost, misscored=misscored, unscored=unscored, task_faults=task_faults,
+        lost=lost,
+        misscored=misscored,
+        unscored=unscored,
+        task_faults=task_faults,
         unsound=sum(end == "task_fault" for end in expected.values()),
-        faulted=dict(sorted(faulted.items())), reasons=tuple(reasons[:10]),
-    )  # fmt: skip
+        faulted=dict(sorted(faulted.items())),
+        reasons=tuple(reasons[:10]),
+    )
 
 
 def _blamed_on_task(verdicts: Sequence[VerdictRecord]) -> int:

@@ -74,9 +74,14 @@ async def _main(orders: ChaosOrders) -> None:
 
     try:
         await run_manager(
-            orders.options, ended, up=up, clock=clock, timing=orders.timing,
-            host_module=HOST_MODULE if orders.fencing else UNFENCED_HOST, fencing=orders.fencing,
-        )  # fmt: skip
+            orders.options,
+            ended,
+            up=up,
+            clock=clock,
+            timing=orders.timing,
+            host_module=HOST_MODULE if orders.fencing else UNFENCED_HOST,
+            fencing=orders.fencing,
+        )
     finally:
         following.cancel()
 

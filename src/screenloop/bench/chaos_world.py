@@ -92,11 +92,15 @@ class ChaosWorld:
         while time.monotonic() < by_s:
             with self.log.open("ab") as log:
                 self._manager = await asyncio.create_subprocess_exec(
-                    sys.executable, "-m", "screenloop.bench.chaos_manager",
-                    stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log,
+                    sys.executable,
+                    "-m",
+                    "screenloop.bench.chaos_manager",
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=log,
                     env={**os.environ, CONTROL_VARIABLE: str(self.control)},
                     start_new_session=True,
-                )  # fmt: skip
+                )
             assert self._manager.stdin is not None
             assert self._manager.stdout is not None
             self._manager.stdin.write(msgspec.json.encode(self._orders()))
@@ -120,18 +124,32 @@ class ChaosWorld:
 
     def _orders(self) -> ChaosOrders:
         plan = PoolPlan(
-            env=ENV, target=self._instances, most=self._instances,
-            per_host=max(1, self._instances // 3), silent_s=SILENT_S, host_faults=None,
-            start_s=120.0, linger_s=20.0,
-        )  # fmt: skip
+            env=ENV,
+            target=self._instances,
+            most=self._instances,
+            per_host=max(1, self._instances // 3),
+            silent_s=SILENT_S,
+            host_faults=None,
+            start_s=120.0,
+            linger_s=20.0,
+        )
         options = ServeOptions(
-            state=str(self.state), pools=(plan,), token=self.token, port=self.port,
-            orphan_s=2 * UP_S, drain_s=1.0,
-        )  # fmt: skip
+            state=str(self.state),
+            pools=(plan,),
+            token=self.token,
+            port=self.port,
+            orphan_s=2 * UP_S,
+            drain_s=1.0,
+        )
         timing = Timing(
-            look_s=0.2, beat_s=1.0, beat_deadline_s=3.0, open_s=60.0, adopt_s=5.0, close_s=15.0,
+            look_s=0.2,
+            beat_s=1.0,
+            beat_deadline_s=3.0,
+            open_s=60.0,
+            adopt_s=5.0,
+            close_s=15.0,
             back_off=BackOff(first_s=0.2, most_s=1.0),
-        )  # fmt: skip
+        )
         return ChaosOrders(
             options=options, control=str(self.control), fencing=self._fencing, timing=timing
         )

@@ -96,10 +96,13 @@ async def run(out: Path | None = None) -> FleetBench:
     web = _ready(_model("web", spreads["web"]), 1000, 1000, seed=0)[-1]
     calibrations += (
         Calibration(
-            kind="web", reset_median_s=RESETS_S["web"], published_1000_s=None,
-            spread=spreads["web"], simulated_1000_s=web,
+            kind="web",
+            reset_median_s=RESETS_S["web"],
+            published_1000_s=None,
+            spread=spreads["web"],
+            simulated_1000_s=web,
         ),
-    )  # fmt: skip
+    )
     supplies: list[Supply] = []
     curves: list[Line] = []
     for kind in RESETS_S:
@@ -132,17 +135,24 @@ async def run(out: Path | None = None) -> FleetBench:
 
 def _model(kind: str, spread: float, faults: float = 0.0, deaths: float = 0.0) -> FleetModel:
     return FleetModel(
-        kind=kind, reset_s=RESETS_S[kind], spread=spread, instance_faults=faults,
+        kind=kind,
+        reset_s=RESETS_S[kind],
+        spread=spread,
+        instance_faults=faults,
         host_deaths_per_h=deaths,
-    )  # fmt: skip
+    )
 
 
 def _plan(instances: int, at_once: int) -> PoolPlan:
     hosts = -(-instances // PER_HOST)
     return PoolPlan(
-        env=EnvRef(kind="simulated", size_px=(1, 1)), target=instances, most=instances,
-        per_host=PER_HOST, opens_at_once=max(1, at_once // hosts), starts_at_once=hosts,
-    )  # fmt: skip
+        env=EnvRef(kind="simulated", size_px=(1, 1)),
+        target=instances,
+        most=instances,
+        per_host=PER_HOST,
+        opens_at_once=max(1, at_once // hosts),
+        starts_at_once=hosts,
+    )
 
 
 def _ready(model: FleetModel, instances: int, at_once: int, *, seed: int) -> list[float]:
@@ -160,9 +170,12 @@ def _calibrate(kind: str) -> Calibration:
         else:
             high = spread
     return Calibration(
-        kind=kind, reset_median_s=RESETS_S[kind], published_1000_s=aim_s, spread=spread,
+        kind=kind,
+        reset_median_s=RESETS_S[kind],
+        published_1000_s=aim_s,
+        spread=spread,
         simulated_1000_s=_mean_1000_s(kind, spread),
-    )  # fmt: skip
+    )
 
 
 def _mean_1000_s(kind: str, spread: float) -> float:
@@ -177,12 +190,17 @@ def _supply(model: FleetModel, instances: int, at_once: int) -> tuple[Supply, li
     bound_s = max(max(starts), sum(starts) / at_once)
     return (
         Supply(
-            kind=model.kind, instances=instances, at_once=at_once, half_s=times[instances // 2],
-            ready_s=times[-1], bound_s=bound_s, one_by_one_s=sum(starts),
+            kind=model.kind,
+            instances=instances,
+            at_once=at_once,
+            half_s=times[instances // 2],
+            ready_s=times[-1],
+            bound_s=bound_s,
+            one_by_one_s=sum(starts),
             ratio_to_bound=times[-1] / bound_s,
         ),
         times,
-    )  # fmt: skip
+    )
 
 
 def _use(model: FleetModel) -> Use:
@@ -195,11 +213,14 @@ def _use(model: FleetModel) -> Use:
     ended = counts.scored + counts.unscored
     by_run = list(counts.by_run.values())
     return Use(
-        instance_faults=model.instance_faults, host_deaths_per_h=model.host_deaths_per_h,
+        instance_faults=model.instance_faults,
+        host_deaths_per_h=model.host_deaths_per_h,
         leased=leased_s / whole_s,
-        useful=(leased_s - counts.lost_s) / whole_s, scored=counts.scored,
-        unscored_ratio=counts.unscored / max(1, ended), fairness=min(by_run) / max(by_run),
-    )  # fmt: skip
+        useful=(leased_s - counts.lost_s) / whole_s,
+        scored=counts.scored,
+        unscored_ratio=counts.unscored / max(1, ended),
+        fairness=min(by_run) / max(by_run),
+    )
 
 
 def _curve(name: str, times: list[float]) -> Line:

@@ -174,12 +174,14 @@ async def _waits(served: ServedAt, lease: Lease, first: int, count: int) -> None
     bodies = [
         msgspec.json.encode(
             StepBody(
-                lease=_shown(lease), deadline_s=DEADLINE_S, action_id=f"bench/{first}/{number}",
+                lease=_shown(lease),
+                deadline_s=DEADLINE_S,
+                action_id=f"bench/{first}/{number}",
                 action=Wait(seconds=1),
             )
         )
         for number in range(count)
-    ]  # fmt: skip
+    ]
     await _send_all(served, b"/v1/leases/step", bodies)
 
 
@@ -198,9 +200,12 @@ def _shown(lease: Lease) -> LeaseShown:
 
 def _client(served: ServedAt, own: Path, sizes: _Sizes) -> HttpManager:
     return HttpManager(
-        served.url, token=served.token, own=FolderBlobs(own), shared=open_blobs(served.blobs),
+        served.url,
+        token=served.token,
+        own=FolderBlobs(own),
+        shared=open_blobs(served.blobs),
         exchanged=sizes.note,
-    )  # fmt: skip
+    )
 
 
 # ---- time ------------------------------------------------------------------------------------

@@ -38,13 +38,43 @@ from screenloop.manager.supply.on_demand import OnDemandSupply
 from screenloop.types import EnvRef, Goal, Lease, Observation, Start, StepResult, Struct, Task
 
 MoveKind = Literal[
-    "acquire", "step", "twice", "repeat", "late", "reset", "release", "wait", "crash", "replace",
-    "lose", "hold", "deliver", "full",
-]  # fmt: skip
+    "acquire",
+    "step",
+    "twice",
+    "repeat",
+    "late",
+    "reset",
+    "release",
+    "wait",
+    "crash",
+    "replace",
+    "lose",
+    "hold",
+    "deliver",
+    "full",
+]
 MOVES: tuple[MoveKind, ...] = (
-    "acquire", "acquire", "step", "step", "step", "twice", "repeat", "late", "late", "reset",
-    "release", "wait", "crash", "crash", "replace", "lose", "hold", "hold", "deliver", "full",
-)  # fmt: skip
+    "acquire",
+    "acquire",
+    "step",
+    "step",
+    "step",
+    "twice",
+    "repeat",
+    "late",
+    "late",
+    "reset",
+    "release",
+    "wait",
+    "crash",
+    "crash",
+    "replace",
+    "lose",
+    "hold",
+    "hold",
+    "deliver",
+    "full",
+)
 """What is drawn from; what stands twice comes twice as often."""
 TTL_S = 10.0
 WAITS_S = (1.0, 4.0, 9.0, 11.0)

@@ -153,10 +153,16 @@ class _Desk:
     async def grant(self, instance: str) -> LeaseRecord:
         self._grants += 1
         record = LeaseRecord(
-            instance=instance, fence=self._table.next_fence(instance),
-            lease_id=f"run/{self._grants:024x}", run_id="run", request_id=f"{self._grants:024x}",
-            ttl_s=_TTL_S, env=_REF, host="host-1", boot="boot-1",
-        )  # fmt: skip
+            instance=instance,
+            fence=self._table.next_fence(instance),
+            lease_id=f"run/{self._grants:024x}",
+            run_id="run",
+            request_id=f"{self._grants:024x}",
+            ttl_s=_TTL_S,
+            env=_REF,
+            host="host-1",
+            boot="boot-1",
+        )
         if self._journal is not None:
             await self._journal.grant(record)
         self._table.grant(record, self._now_s)
@@ -169,10 +175,14 @@ class _Desk:
         if self._journal is not None:
             await self._journal.intend(
                 Intent(
-                    instance=record.instance, fence=record.fence, lease_id=record.lease_id,
-                    action_id=action_id, action=Tap(at=(0.5, 0.5)), deadline_s=60.0,
+                    instance=record.instance,
+                    fence=record.fence,
+                    lease_id=record.lease_id,
+                    action_id=action_id,
+                    action=Tap(at=(0.5, 0.5)),
+                    deadline_s=60.0,
                 )
-            )  # fmt: skip
+            )
             await self._journal.settle(record.instance, record.fence, action_id)
         self._table.finish(held)
 
@@ -181,7 +191,10 @@ class _Desk:
         if self._journal is not None:
             await self._journal.end(
                 FreeRecord(
-                    instance=record.instance, fence=self._table.next_fence(record.instance),
-                    env=record.env, host=record.host, boot=record.boot,
+                    instance=record.instance,
+                    fence=self._table.next_fence(record.instance),
+                    env=record.env,
+                    host=record.host,
+                    boot=record.boot,
                 )
-            )  # fmt: skip
+            )

@@ -143,9 +143,13 @@ async def measure(
     manager = DirectManager(opener.open)
     engine = LocalEngine(policy, blobs, threaded=False)
     rollouts = Rollouts(
-        Setting(manager=manager, want=want), blobs, dialect=dialect, window=window,
-        run_id="bench", max_tokens=1,
-    )  # fmt: skip
+        Setting(manager=manager, want=want),
+        blobs,
+        dialect=dialect,
+        window=window,
+        run_id="bench",
+        max_tokens=1,
+    )
     counting, total, cached, calls = TokenizerCounting(policy), 0, 0, 0
     try:
         for attempt in one_each("e", tasks):

@@ -69,8 +69,10 @@ async def run(
         ConfigError: there are too few updates to tell growth from beginning.
     """
     if updates < 2 * SETTLED:
-        raise ConfigError(f"{updates} updates are too few: growth is counted from {SETTLED} on, "
-                          f"so give at least {2 * SETTLED}")  # fmt: skip
+        raise ConfigError(
+            f"{updates} updates are too few: growth is counted from {SETTLED} on, "
+            f"so give at least {2 * SETTLED}"
+        )
     seen: dict[int, float] = {}
     episodes = 0
 

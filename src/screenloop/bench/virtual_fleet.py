@@ -188,21 +188,28 @@ class VirtualFleet:
         now = PoolNow(
             hosts=tuple(
                 HostNow(
-                    host=one.name, state=one.state, since_s=one.since_s, heard_s=one.heard_s,
-                    missed=one.missed, faults=self._faults(one),
+                    host=one.name,
+                    state=one.state,
+                    since_s=one.since_s,
+                    heard_s=one.heard_s,
+                    missed=one.missed,
+                    faults=self._faults(one),
                 )
                 for one in self._hosts.values()
             ),
             instances=tuple(
                 InstanceNow(
-                    instance=one.name, host=one.host.name, state=one.state,
-                    leased=one.worker is not None, episodes=one.episodes,
+                    instance=one.name,
+                    host=one.host.name,
+                    state=one.state,
+                    leased=one.worker is not None,
+                    episodes=one.episodes,
                     free_since_s=one.free_since_s,
                 )
                 for one in self._units.values()
             ),
             waiting=len(self._waiting),
-        )  # fmt: skip
+        )
         for order in decide(self._plan, now, self.now_s):
             self._obey(order)
 

@@ -62,11 +62,18 @@ _NAMED = {
 } | {f"f{n}": KeyPress(key=f"F{n}", code=f"F{n}", number=111 + n) for n in range(1, 13)}
 
 _UNSHIFTED = {
-    ";": ("Semicolon", 186), "=": ("Equal", 187), ",": ("Comma", 188), "-": ("Minus", 189),
-    ".": ("Period", 190), "/": ("Slash", 191), "`": ("Backquote", 192),
-    "[": ("BracketLeft", 219), "\\": ("Backslash", 220), "]": ("BracketRight", 221),
+    ";": ("Semicolon", 186),
+    "=": ("Equal", 187),
+    ",": ("Comma", 188),
+    "-": ("Minus", 189),
+    ".": ("Period", 190),
+    "/": ("Slash", 191),
+    "`": ("Backquote", 192),
+    "[": ("BracketLeft", 219),
+    "\\": ("Backslash", 220),
+    "]": ("BracketRight", 221),
     "'": ("Quote", 222),
-}  # fmt: skip
+}
 _SHIFTED = dict(zip(')!@#$%^&*(:+<_>?~{|}"', "0123456789;=,-./`[\\]'", strict=True))
 
 

@@ -34,8 +34,14 @@ class LoraSettings(Struct, frozen=True, kw_only=True):
     alpha: Annotated[int, Meta(ge=1)] = 16
     """The adapters' part is scaled by alpha / rank."""
     targets: tuple[str, ...] = (
-        "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj",
-    )  # fmt: skip
+        "q_proj",
+        "k_proj",
+        "v_proj",
+        "o_proj",
+        "gate_proj",
+        "up_proj",
+        "down_proj",
+    )
     """Last parts of the names of linear layers."""
 
 

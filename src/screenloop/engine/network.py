@@ -126,9 +126,13 @@ class Network:
         last = sorted(set(new))
         cache = self._past(chunks, past)
         logits = self._forward(
-            cache, ids.to(device), mask.to(device), places.to(device),
-            keep=torch.tensor([n - 1 for n in last], device=device), **self._pictures(chunks),
-        )  # fmt: skip
+            cache,
+            ids.to(device),
+            mask.to(device),
+            places.to(device),
+            keep=torch.tensor([n - 1 for n in last], device=device),
+            **self._pictures(chunks),
+        )
         return [
             Extended(
                 logits_V=logits[row, last.index(new[row])],
@@ -168,9 +172,15 @@ class Network:
     # ---- parts -----------------------------------------------------------------------------
 
     def _forward(
-        self, cache: DynamicCache, ids: Tensor, mask: Tensor, places: Tensor,
-        *, keep: int | Tensor, **pictures: Tensor,
-    ) -> Tensor:  # fmt: skip
+        self,
+        cache: DynamicCache,
+        ids: Tensor,
+        mask: Tensor,
+        places: Tensor,
+        *,
+        keep: int | Tensor,
+        **pictures: Tensor,
+    ) -> Tensor:
         arguments: dict[str, Any] = {
             "input_ids": ids,
             "attention_mask": mask,

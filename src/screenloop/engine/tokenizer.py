@@ -25,8 +25,11 @@ from screenloop.types import Struct
 PAD, UNK, END = "<|pad|>", "<|unk|>", "<|end|>"
 ROLES = ("<|system|>", "<|user|>", "<|assistant|>")
 VISION_START, IMAGE, VISION_END, VIDEO = (
-    "<|vision_start|>", "<|image_pad|>", "<|vision_end|>", "<|video_pad|>",
-)  # fmt: skip
+    "<|vision_start|>",
+    "<|image_pad|>",
+    "<|vision_end|>",
+    "<|video_pad|>",
+)
 SPECIAL = (PAD, UNK, END, *ROLES, VISION_START, IMAGE, VISION_END, VIDEO)
 ACTION_WORDS = (
     *"tap swipe scroll type key answer done fail infeasible up down left right".split(),
@@ -125,8 +128,9 @@ def tiny_tokenizer(tiny: TinyWords) -> PreTrainedTokenizerFast:
 def tokenizer_hash(tokenizer: PreTrainedTokenizerBase) -> str:
     """Return 16 hex digits over the vocabulary with its ids and the special tokens."""
     vocab = sorted((number, entry) for entry, number in tokenizer.get_vocab().items())
-    return _digest([f"{number} {entry}" for number, entry in vocab]
-                   + sorted(tokenizer.all_special_tokens))  # fmt: skip
+    return _digest(
+        [f"{number} {entry}" for number, entry in vocab] + sorted(tokenizer.all_special_tokens)
+    )
 
 
 def template_hash(tokenizer: PreTrainedTokenizerBase) -> str:

@@ -52,14 +52,17 @@ def draw_action(
         )
     name = rng.choices(names, [_WEIGHTS[name] for name in names])[0]
     draws: dict[str, Callable[[], Action]] = {
-        "tap": lambda: Tap(at=_point(rng), count=rng.choices((1, 2), (9, 1))[0],
-                           hold_ms=rng.choices((0, 800), (9, 1))[0]),
+        "tap": lambda: Tap(
+            at=_point(rng),
+            count=rng.choices((1, 2), (9, 1))[0],
+            hold_ms=rng.choices((0, 800), (9, 1))[0],
+        ),
         "scroll": lambda: Scroll(direction=rng.choice(("up", "down", "down", "left", "right"))),
         "type": lambda: Type(text=rng.choice(words), submit=rng.random() < 0.2),
         "key": lambda: Key(name=rng.choice(_KEYS)),
         "swipe": lambda: Swipe(path=(_point(rng), _point(rng))),
         "wait": lambda: Wait(seconds=rng.choice((0.5, 1.0, 2.0))),
-    }  # fmt: skip
+    }
     return draws[name]()
 
 

@@ -35,13 +35,25 @@ SIZE_PX: SizePx = (160, 120)
 ACTIONS = frozenset({"tap", "swipe", "scroll", "type", "key", "open", "wait", "tool"})
 APPS = ("counter", "notes")
 TOOLS = (
-    ToolSpec(name="counter.add", description="Add an amount to the counter.",
-             parameters={"type": "object", "required": ["amount"],
-                         "properties": {"amount": {"type": "integer"}}}),
-    ToolSpec(name="notes.add", description="Add a note.",
-             parameters={"type": "object", "required": ["text"],
-                         "properties": {"text": {"type": "string"}}}),
-)  # fmt: skip
+    ToolSpec(
+        name="counter.add",
+        description="Add an amount to the counter.",
+        parameters={
+            "type": "object",
+            "required": ["amount"],
+            "properties": {"amount": {"type": "integer"}},
+        },
+    ),
+    ToolSpec(
+        name="notes.add",
+        description="Add a note.",
+        parameters={
+            "type": "object",
+            "required": ["text"],
+            "properties": {"text": {"type": "string"}},
+        },
+    ),
+)
 VISIBLE_NOTES = 3
 STEP_S = 1.0
 """How far the device's clock goes on with each action but wait."""
@@ -159,8 +171,11 @@ def changes(
     rows += [row("notes", "items", id=k, op="remove", before=old[k]) for k in old if k not in new]
     rows += [
         row("notes", "items", id=k, field=f, op="set", before=old[k][f], after=new[k][f])
-        for k in new if k in old for f in new[k] if old[k][f] != new[k][f]
-    ]  # fmt: skip
+        for k in new
+        if k in old
+        for f in new[k]
+        if old[k][f] != new[k][f]
+    ]
     return tuple(rows)
 
 

@@ -317,14 +317,18 @@ def _impossible(action: Action) -> Effect | None:
     match action:
         case Tap(button=button) if button != "left":
             return Effect(
-                ok=False, code="no_such_button", executed=f"{button} tap",
+                ok=False,
+                code="no_such_button",
+                executed=f"{button} tap",
                 message=f"a phone has no {button} button; tap without one, or hold",
-            )  # fmt: skip
+            )
         case Tap(count=3):
             return Effect(
-                ok=False, code="no_such_touch", executed="triple tap",
+                ok=False,
+                code="no_such_touch",
+                executed="triple tap",
                 message="a phone knows single and double taps, not triple ones",
-            )  # fmt: skip
+            )
         case _:
             return None
 
@@ -361,15 +365,22 @@ def _leaf(node: Node) -> dict[str, Any]:
         "box": [node.box.x, node.box.y, node.box.w, node.box.h],
     }
     touches = {
-        "tap": node.do, "long_press": node.long, "double_tap": node.double, "slide": node.place,
-    }  # fmt: skip
+        "tap": node.do,
+        "long_press": node.long,
+        "double_tap": node.double,
+        "slide": node.place,
+    }
     can = [name for name, do in touches.items() if do is not None]
     facts = (
-        ("value", node.value), ("checked", node.checked), ("selected", node.selected),
-        ("field", node.field), ("can", can),
-    )  # fmt: skip
-    leaf.update({name: value for name, value in facts if value or (value is False and
-                 name == "checked")})  # fmt: skip
+        ("value", node.value),
+        ("checked", node.checked),
+        ("selected", node.selected),
+        ("field", node.field),
+        ("can", can),
+    )
+    leaf.update(
+        {name: value for name, value in facts if value or (value is False and name == "checked")}
+    )
     if not node.enabled:
         leaf["enabled"] = False
     return leaf

@@ -129,19 +129,24 @@ class ManagerApp:
             lease = await _unless_gone(
                 request,
                 self._service.acquire(
-                    body.env, body.run_id, ttl_s=body.ttl_s, request_id=body.request_id,
+                    body.env,
+                    body.run_id,
+                    ttl_s=body.ttl_s,
+                    request_id=body.request_id,
                     wait_s=body.wait_s,
                 ),
-            )  # fmt: skip
+            )
         except Exception as error:
             return refusal(error)
         return answer(
             LeaseReply(
-                id=lease.id, fence=lease.fence, instance=lease.instance,
+                id=lease.id,
+                fence=lease.fence,
+                instance=lease.instance,
                 expires_in_s=max(0.0, lease.expires_s - self._clock.now_s()),
                 host_url=lease.host_url,
             )
-        )  # fmt: skip
+        )
 
     async def _release(self, body: ReleaseBody) -> Done:
         await self._service.operations.release(grip_of(body.lease))

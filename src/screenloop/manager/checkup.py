@@ -42,18 +42,33 @@ class Checkup:
     async def layers(self) -> AsyncIterator[Layer]:
         """Try one layer after the other; the first that fails is the last."""
         tries: tuple[tuple[str, Callable[[], Awaitable[str]], str], ...] = (
-            ("connection", self._connect,
-             "Start one with `screenloop serve`; from another machine it needs --address."),
-            ("health", self._health,
-             "It drains or is something else: wait for its successor, or mend the URL."),
-            ("token", self._info,
-             "Give the token that the manager printed: export SCREENLOOP_TOKEN=..."),
-            ("blob store", self._store,
-             "Make the store readable and writable from here, or serve with --blobs s3://..."),
+            (
+                "connection",
+                self._connect,
+                "Start one with `screenloop serve`; from another machine it needs --address.",
+            ),
+            (
+                "health",
+                self._health,
+                "It drains or is something else: wait for its successor, or mend the URL.",
+            ),
+            (
+                "token",
+                self._info,
+                "Give the token that the manager printed: export SCREENLOOP_TOKEN=...",
+            ),
+            (
+                "blob store",
+                self._store,
+                "Make the store readable and writable from here, or serve with --blobs s3://...",
+            ),
             ("pools", self._pools, "Read the manager's log: why do its hosts not start?"),
-            ("lease", self._lease,
-             "Read the manager's log and `screenloop top`: is anything free and healthy?"),
-        )  # fmt: skip
+            (
+                "lease",
+                self._lease,
+                "Read the manager's log and `screenloop top`: is anything free and healthy?",
+            ),
+        )
         for name, work, fix in tries:
             try:
                 yield Layer(name=name, ok=True, detail=await work())
@@ -109,9 +124,7 @@ class Checkup:
         )
 
     async def _lease(self) -> str:
-        manager = HttpManager(
-            self._url, token=self._token, own=MemoryBlobs(), shared=self._shared
-        )  # fmt: skip
+        manager = HttpManager(self._url, token=self._token, own=MemoryBlobs(), shared=self._shared)
         try:
             async with asyncio.timeout(LEASE_S):
                 lease = await manager.acquire(self._env, _RUN, ttl_s=2 * RESET_S)

@@ -128,10 +128,13 @@ class HttpManager:
                     continue
                 else:
                     return Lease(
-                        id=reply.id, fence=reply.fence, instance=reply.instance,
-                        expires_s=asked_s + reply.expires_in_s, spec=spec,
+                        id=reply.id,
+                        fence=reply.fence,
+                        instance=reply.instance,
+                        expires_s=asked_s + reply.expires_in_s,
+                        spec=spec,
                         host_url=reply.host_url,
-                    )  # fmt: skip
+                    )
         except BaseException:
             self._withdraw_soon(request_id)
             raise

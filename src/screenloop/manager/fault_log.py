@@ -54,8 +54,10 @@ class FaultLog:
 def _fields(lease: LeaseRecord, action_id: str) -> dict[str, str]:
     """Return what a line carries; an action id is `episode/step/number`."""
     fields = {
-        "lease": lease.lease_id, "instance": lease.instance, "host": lease.host,
+        "lease": lease.lease_id,
+        "instance": lease.instance,
+        "host": lease.host,
         "run": lease.run_id,
-    }  # fmt: skip
+    }
     episode = action_id.rsplit("/", 2)[0] if action_id.count("/") >= 2 else ""
     return {**fields, "episode": episode} if episode else fields

@@ -72,10 +72,16 @@ class Grants:
             taken = await self._supply.take(env, run_id, deadline_s=left_s)
             fence = self._table.next_fence(taken.instance, taken.fence)
             record = LeaseRecord(
-                instance=taken.instance, fence=fence, lease_id=f"{run_id}/{self._new_id()}",
-                run_id=run_id, request_id=request_id, ttl_s=ttl_s, env=env, host=taken.host,
+                instance=taken.instance,
+                fence=fence,
+                lease_id=f"{run_id}/{self._new_id()}",
+                run_id=run_id,
+                request_id=request_id,
+                ttl_s=ttl_s,
+                env=env,
+                host=taken.host,
                 boot=taken.boot,
-            )  # fmt: skip
+            )
             try:
                 await self._journal.grant(record)
             except LeaseLost as error:

@@ -56,39 +56,51 @@ class LeasedOperations:
     async def reset(self, grip: Grip, start: Start, *, deadline_s: float) -> Observation:
         """Bring the Instance to a Task's initial state; `evaluate` will judge that Task."""
         return await self._operate(
-            grip, "reset", deadline_s,
+            grip,
+            "reset",
+            deadline_s,
             lambda host, left_s: host.reset(grip, start, deadline_s=left_s),
-        )  # fmt: skip
+        )
 
     async def observe(
         self, grip: Grip, want: Sequence[Want] = ("frame",), *, deadline_s: float
     ) -> Observation:
         """See what is there now."""
         return await self._operate(
-            grip, "observe", deadline_s,
+            grip,
+            "observe",
+            deadline_s,
             lambda host, left_s: host.observe(grip, want, deadline_s=left_s),
-        )  # fmt: skip
+        )
 
     async def step(
         self, grip: Grip, action_id: str, action: Action, *, deadline_s: float
     ) -> StepResult:
         """Carry out one Action once; the same id again returns the first result."""
         intent = Intent(
-            instance=grip.instance, fence=grip.fence, lease_id=grip.lease_id, action_id=action_id,
-            action=action, deadline_s=deadline_s,
-        )  # fmt: skip
+            instance=grip.instance,
+            fence=grip.fence,
+            lease_id=grip.lease_id,
+            action_id=action_id,
+            action=action,
+            deadline_s=deadline_s,
+        )
         return await self._operate(
-            grip, "step", deadline_s,
+            grip,
+            "step",
+            deadline_s,
             lambda host, left_s: host.step(grip, action_id, action, deadline_s=left_s),
             intent,
-        )  # fmt: skip
+        )
 
     async def evaluate(self, grip: Grip, claim: Claim, *, deadline_s: float) -> Verdict:
         """Judge the Task of the last reset; the Episode may go on."""
         return await self._operate(
-            grip, "evaluate", deadline_s,
+            grip,
+            "evaluate",
+            deadline_s,
             lambda host, left_s: host.evaluate(grip, claim, deadline_s=left_s),
-        )  # fmt: skip
+        )
 
     async def release(self, grip: Grip) -> None:
         """Give the Instance back; a Lease that is already gone is left alone."""

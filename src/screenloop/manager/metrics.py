@@ -38,17 +38,23 @@ class Metrics:
             for name in ("reset", "observe", "step", "evaluate")
         }
         self._faults = Counter(
-            "screenloop_faults", "Operations that failed", ("kind", "stage", "blame"),
+            "screenloop_faults",
+            "Operations that failed",
+            ("kind", "stage", "blame"),
             registry=self.registry,
-        )  # fmt: skip
+        )
         self._busy = Counter(
-            "screenloop_lease_requests_busy", "Requests for a lease told to come again", ("kind",),
+            "screenloop_lease_requests_busy",
+            "Requests for a lease told to come again",
+            ("kind",),
             registry=self.registry,
-        )  # fmt: skip
+        )
         self._lost = Counter(
-            "screenloop_leases_lost", "Leases that ended before they were given back", ("kind",),
+            "screenloop_leases_lost",
+            "Leases that ended before they were given back",
+            ("kind",),
             registry=self.registry,
-        )  # fmt: skip
+        )
 
     def leased(self, kind: str, waited_s: float, error: BaseException | None) -> None:
         """Count a request for a Lease; one that is told to come again is no fault."""
@@ -132,9 +138,13 @@ class _Gauges(Collector):
         counts: dict[str, Tally[str]] = {}
         for pool in self._pools():
             counts.setdefault(pool.env.kind, Tally()).update(
-                free=pool.ready - pool.taken, leased=pool.taken, starting=pool.starting,
-                quarantined=pool.quarantined, hosts=pool.hosts, waiting=pool.waiting,
-            )  # fmt: skip
+                free=pool.ready - pool.taken,
+                leased=pool.taken,
+                starting=pool.starting,
+                quarantined=pool.quarantined,
+                hosts=pool.hosts,
+                waiting=pool.waiting,
+            )
         for kind, count in counts.items():
             for state in ("free", "leased", "starting", "quarantined"):
                 instances.add_metric((kind, state), count[state])

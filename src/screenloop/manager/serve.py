@@ -122,17 +122,29 @@ async def run_manager(
         raise
     metrics = Metrics()
     supply = PooledSupply(
-        plans, {plan.env.kind: launcher for plan in plans}, tokens=tokens, blobs=blobs_url,
-        clock=clock, timing=timing, direct=options.direct or on_ray, started=metrics.started,
-    )  # fmt: skip
+        plans,
+        {plan.env.kind: launcher for plan in plans},
+        tokens=tokens,
+        blobs=blobs_url,
+        clock=clock,
+        timing=timing,
+        direct=options.direct or on_ray,
+        started=metrics.started,
+    )
     service = ManagerService(
         supply, journal, clock=clock, fencing=fencing, observer=FaultLog(metrics)
     )
     recovery = await service.start()
     app = ManagerApp(
-        service, token=options.token, blobs=blobs, blobs_url=blobs_url, metrics=metrics,
-        clock=clock, pools=supply.status, quarantined=supply.quarantined,
-    ).asgi()  # fmt: skip
+        service,
+        token=options.token,
+        blobs=blobs,
+        blobs_url=blobs_url,
+        metrics=metrics,
+        clock=clock,
+        pools=supply.status,
+        quarantined=supply.quarantined,
+    ).asgi()
     supply.start()
     watch = asyncio.create_task(service.watch())
     try:

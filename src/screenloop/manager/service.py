@@ -133,9 +133,10 @@ class ManagerService:
         await asyncio.sleep(0)
         for one in taken.revoked:
             _log.warning(
-                "a lease is revoked: %s", one.reason,
+                "a lease is revoked: %s",
+                one.reason,
                 extra={"lease": one.lease_id, "instance": one.instance},
-            )  # fmt: skip
+            )
         return Recovery(
             leases=tuple(lease.id for lease in taken.leases),
             revoked=taken.revoked,

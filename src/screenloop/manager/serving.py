@@ -143,8 +143,9 @@ def check_token(request: Request, token: str) -> None:
     """
     shown = request.headers.get("authorization", "")
     if not hmac.compare_digest(shown.encode(), f"Bearer {token}".encode()):
-        raise WrongToken("this route wants the header 'Authorization: Bearer <token>' with the "
-                         "right token")  # fmt: skip
+        raise WrongToken(
+            "this route wants the header 'Authorization: Bearer <token>' with the right token"
+        )
 
 
 def answer(value: Any, status: HTTPStatus = HTTPStatus.OK) -> Response:

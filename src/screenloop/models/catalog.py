@@ -28,13 +28,23 @@ from screenloop.store.blobs import BlobStore
 from screenloop.types import Struct
 
 FORMS = (
-    "oracle", "random", "scripted:FILE", "replay:RUN", "openai:MODEL@BASE_URL",
-    "openai+tokens:MODEL@BASE_URL", "gguf:FILE[,MMPROJ]",
-)  # fmt: skip
+    "oracle",
+    "random",
+    "scripted:FILE",
+    "replay:RUN",
+    "openai:MODEL@BASE_URL",
+    "openai+tokens:MODEL@BASE_URL",
+    "gguf:FILE[,MMPROJ]",
+)
 _NEEDS_MORE = {
-    "oracle": False, "random": False, "scripted": True, "replay": True, "openai": True,
-    "openai+tokens": True, "gguf": True,
-}  # fmt: skip
+    "oracle": False,
+    "random": False,
+    "scripted": True,
+    "replay": True,
+    "openai": True,
+    "openai+tokens": True,
+    "gguf": True,
+}
 """Kind to whether something stands behind its colon."""
 _GGUF = "screenloop.engine.gguf:gguf_model"
 

@@ -23,9 +23,22 @@ Words = str | tuple[str, str]
 """What a person reads: one text, or (English, Chinese)."""
 Align = Literal["left", "center", "right"]
 Role = Literal[
-    "text", "button", "link", "field", "switch", "checkbox", "tab", "chip", "slider", "image",
-    "icon", "row", "key", "dialog", "heading",
-]  # fmt: skip
+    "text",
+    "button",
+    "link",
+    "field",
+    "switch",
+    "checkbox",
+    "tab",
+    "chip",
+    "slider",
+    "image",
+    "icon",
+    "row",
+    "key",
+    "dialog",
+    "heading",
+]
 
 
 class Box(Struct, frozen=True, kw_only=False):

@@ -31,9 +31,15 @@ class DateField(Struct, frozen=True, kw_only=True):
         day = date.fromisoformat(self.value)
         shown = f"{d.words(WEEKDAYS[day.weekday()])} {day.day} {d.words(MONTHS[day.month - 1])}"
         _draw_closed(
-            d, x, y, w, "calendar", self.label, f"{shown} {day.year}",
+            d,
+            x,
+            y,
+            w,
+            "calendar",
+            self.label,
+            f"{shown} {day.year}",
             SetLocal(values={f"{self.name}.open": self.value[:7]}),
-        )  # fmt: skip
+        )
         if self.opened:
             d.later(lambda: self._draw_open(d))
 
@@ -52,10 +58,12 @@ class DateField(Struct, frozen=True, kw_only=True):
             d.icon(icon, left + dx + 10, top + 18, 24, d.theme.ink)
             d.node(
                 Node(
-                    role="button", label=d.words(label), box=Box(left + dx, top + 8, 44, 44),
+                    role="button",
+                    label=d.words(label),
+                    box=Box(left + dx, top + 8, 44, 44),
                     do=SetLocal(values={f"{name}.open": target}),
                 )
-            )  # fmt: skip
+            )
         first, days = calendar.monthrange(year, month)
         cells: list[tuple[str, Do | None, bool]] = [
             (d.words(day)[:3], None, False) for day in WEEKDAYS
@@ -95,9 +103,15 @@ class TimeField(Struct, frozen=True, kw_only=True):
         left, top, w = _draw_popup(d, 352, SetLocal(values={f"{name}.open": ""}))
         words = ("Hour", "小时") if is_hour else ("Minute", "分钟")
         d.text(
-            f"{d.words(words)} · {self.value}", left, top + 18, w, size_px=17, bold=True,
-            align="center", role="heading",
-        )  # fmt: skip
+            f"{d.words(words)} · {self.value}",
+            left,
+            top + 18,
+            w,
+            size_px=17,
+            bold=True,
+            align="center",
+            role="heading",
+        )
         hour, minute = self.value.split(":")
         cells: list[tuple[str, Do | None, bool]] = []
         if is_hour:
@@ -111,9 +125,15 @@ class TimeField(Struct, frozen=True, kw_only=True):
                 do = SetLocal(values={name: f"{hour}:{new}", f"{name}.open": ""})
                 cells.append((new, do, new == minute))
         _draw_cells(
-            d, cells, 6 if is_hour else 4, left + 12, top + 64, w - 24,
-            prefix=d.words(words) + " ", row_px=64,
-        )  # fmt: skip
+            d,
+            cells,
+            6 if is_hour else 4,
+            left + 12,
+            top + 64,
+            w - 24,
+            prefix=d.words(words) + " ",
+            row_px=64,
+        )
 
 
 def _draw_popup(d: Canvas, height: int, close: Do) -> tuple[int, int, int]:
@@ -130,9 +150,16 @@ def _draw_popup(d: Canvas, height: int, close: Do) -> tuple[int, int, int]:
 
 
 def _draw_cells(
-    d: Canvas, cells: list[tuple[str, Do | None, bool]], columns: int, x: int, y: int, w: int,
-    *, prefix: str = "", row_px: int = 42,
-) -> None:  # fmt: skip
+    d: Canvas,
+    cells: list[tuple[str, Do | None, bool]],
+    columns: int,
+    x: int,
+    y: int,
+    w: int,
+    *,
+    prefix: str = "",
+    row_px: int = 42,
+) -> None:
     """Draw small round choices in a grid."""
     t = d.theme
     cell = w // columns
@@ -142,16 +169,26 @@ def _draw_cells(
             d.box(left + (cell - 36) // 2, top + 3, 36, 36, t.tint, radius=18)
         color = t.on_tint if chosen else t.ink if do else t.muted
         d.text(
-            label, left, top, cell, size_px=14, line_px=42, color=color, align="center",
+            label,
+            left,
+            top,
+            cell,
+            size_px=14,
+            line_px=42,
+            color=color,
+            align="center",
             role=None if do else "text",
-        )  # fmt: skip
+        )
         if do is not None:
             d.node(
                 Node(
-                    role="button", label=prefix + label, box=Box(left, top, cell, row_px), do=do,
+                    role="button",
+                    label=prefix + label,
+                    box=Box(left, top, cell, row_px),
+                    do=do,
                     selected=chosen,
                 )
-            )  # fmt: skip
+            )
 
 
 def _draw_closed(

@@ -111,12 +111,15 @@ def native_boxes(screen: Screen) -> tuple[PaintedBox, ...]:
     )
     return tuple(
         PaintedBox(
-            x=part["transform"][4], y=part["transform"][5], w=part["width"], h=part["height"],
+            x=part["transform"][4],
+            y=part["transform"][5],
+            w=part["width"],
+            h=part["height"],
             text_px=max((run["x"] + run["width"] for run in part["runs"]), default=0.0)
             - min((run["x"] for run in part["runs"]), default=0.0),
         )
         for part in root["children"]
-    )  # fmt: skip
+    )
 
 
 def disagreements(

@@ -55,9 +55,12 @@ def permission_asked(row: DiffRow) -> bool:
 
 
 def plan(
-    device: Device, golden: Sequence[Action], *, tolerate: Tolerate = permission_asked,
+    device: Device,
+    golden: Sequence[Action],
+    *,
+    tolerate: Tolerate = permission_asked,
     budget: int = BUDGET,
-) -> Plan:  # fmt: skip
+) -> Plan:
     """Return touches with the same business effect as tool calls.
 
     Args:

@@ -259,9 +259,11 @@ class Device:
         name = self.doc.focus
         if not name:
             return Effect(
-                ok=False, code="no_focus", executed="type",
+                ok=False,
+                code="no_focus",
+                executed="type",
                 message="no text field is focused; tap one first or give a point",
-            )  # fmt: skip
+            )
         old = "" if clear else str(self.doc.page.locals.get(name, ""))
         field = self.screen.field(name)
         if field is not None and not field.multiline:
@@ -269,9 +271,11 @@ class Device:
         new = old + text
         if len(new) > MAX_TEXT:
             return Effect(
-                ok=False, code="too_long", executed="type",
+                ok=False,
+                code="too_long",
+                executed="type",
                 message=f"a field holds {MAX_TEXT} characters",
-            )  # fmt: skip
+            )
         self.doc = moves.set_locals(self.doc, {name: new})
         effect = Effect(ok=True, executed=f"type {text[:40]!r} into {name}")
         return self.press("enter") if submit else effect
@@ -338,9 +342,11 @@ class Device:
                 return self.perform(OpenApp(app=app.id), f"open {app.id}")
         known = ", ".join(sorted(app.title[0] for app in self.apps.values() if app.id != OS_ID))
         return Effect(
-            ok=False, code="unknown_app", executed=f"open {name!r}",
+            ok=False,
+            code="unknown_app",
+            executed=f"open {name!r}",
             message=f"no app is called {name!r}; the apps are {known}",
-        )  # fmt: skip
+        )
 
     # ---- carrying out ----------------------------------------------------------------------
 
@@ -476,10 +482,12 @@ class Device:
         """Call a tool of the app in front."""
         if name not in self.tool_names():
             return Effect(
-                ok=False, code="no_such_tool", executed=f"tool {name}",
+                ok=False,
+                code="no_such_tool",
+                executed=f"tool {name}",
                 message=f"{name!r} is no tool of the app in front; its tools are "
                 f"{', '.join(self.tool_names()) or 'none'}",
-            )  # fmt: skip
+            )
         app_id, _, part = name.partition(".")
         if part in self.apps[app_id].queries:
             try:
@@ -490,9 +498,12 @@ class Device:
             return Effect(ok=True, result=found, executed=f"tool {name}")
         outcome = self._dispatch(Call(app=app_id, action=part, args=args), "tool")
         return Effect(
-            ok=outcome.ok, code=outcome.code, message=outcome.message, executed=f"tool {name}",
+            ok=outcome.ok,
+            code=outcome.code,
+            message=outcome.message,
+            executed=f"tool {name}",
             result=outcome.toast or None,
-        )  # fmt: skip
+        )
 
 
 def _nothing(executed: str, message: str) -> Effect:

@@ -168,9 +168,13 @@ def dispatch(doc: Doc, apps: Apps, call: Call, *, strict: bool = False) -> Outco
         return Outcome(doc=doc, ok=False, code="refused", message=str(error))
     after, rows = transaction.commit()
     return Outcome(
-        doc=after, ok=True, rows=rows, moves=tuple(transaction.moves), toast=transaction.toast,
+        doc=after,
+        ok=True,
+        rows=rows,
+        moves=tuple(transaction.moves),
+        toast=transaction.toast,
         inner=tuple(transaction.ran[1:]),
-    )  # fmt: skip
+    )
 
 
 def query(doc: Doc, apps: Apps, app_id: str, name: str, args: dict[str, Any]) -> Any:

@@ -102,9 +102,20 @@ class Both(Struct, frozen=True, kw_only=True, tag="both"):
 
 
 Do = (
-    Call | Go | Back | OpenApp | SetLocal | Focus | Press | Overlay | PickMedia | Share | Copy
-    | Paste | Both
-)  # fmt: skip
+    Call
+    | Go
+    | Back
+    | OpenApp
+    | SetLocal
+    | Focus
+    | Press
+    | Overlay
+    | PickMedia
+    | Share
+    | Copy
+    | Paste
+    | Both
+)
 
 Placing = Callable[[float], Do]
 """For sliders: from the share of the track that was touched to what to do."""

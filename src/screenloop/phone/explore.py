@@ -283,8 +283,10 @@ class Explorer:
         offered = {name for offer in self.offers for name in names_in(offer.key)}
         return Coverage(
             apps={app_id: self._coverage_of(app_id, offered) for app_id in self.apps},
-            states=self.states, touches=self.touches, broken=tuple(sorted(self.broken)),
-        )  # fmt: skip
+            states=self.states,
+            touches=self.touches,
+            broken=tuple(sorted(self.broken)),
+        )
 
     def _coverage_of(self, app_id: str, offered: set[str]) -> AppCoverage:
         app = self.apps[app_id]
@@ -349,18 +351,24 @@ def _aimless(offered: Offered) -> bool:
 def _marks(device: Device, known: list[Offered]) -> Marks:
     """Return what makes a state a page of its own: equal marks, equal page."""
     doc = device.doc
-    under = "" if doc.overlay is None else device.apps[doc.front].resolve(
-        doc.apps[doc.front].page.path
-    )[0].template  # fmt: skip
+    under = (
+        ""
+        if doc.overlay is None
+        else device.apps[doc.front].resolve(doc.apps[doc.front].page.path)[0].template
+    )
     if doc.overlay is not None and doc.overlay.path in ("/shade", "/recents"):
         under = ""
     data = doc.apps[doc.front].data.fields
     amounts = frozenset((n, _amount(v)) for n, v in data.items() if n != NEXT_ID)
     set_values = frozenset((n, _kind(v)) for n, v in doc.page.locals.items() if v)
     return (
-        device.screen.route, under, bool(doc.focus), amounts, set_values,
+        device.screen.route,
+        under,
+        bool(doc.focus),
+        amounts,
+        set_values,
         frozenset(o.key(device.apps) for o in known if not o.chrome),
-    )  # fmt: skip
+    )
 
 
 def _amount(value: object) -> int:

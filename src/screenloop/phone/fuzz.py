@@ -39,15 +39,38 @@ from screenloop.phone.wanted import references
 from screenloop.types import DiffRow, Struct
 
 TEXTS = (
-    "Fern", "milk and bread", "12", "7.50", "0", "-3", "2026-03-05", "07:30", "555-0101", "",
-    "a", "中文 text", "x" * 200, "line\nbreak", "<b>&amp;</b>", "%s {text} /",
-)  # fmt: skip
+    "Fern",
+    "milk and bread",
+    "12",
+    "7.50",
+    "0",
+    "-3",
+    "2026-03-05",
+    "07:30",
+    "555-0101",
+    "",
+    "a",
+    "中文 text",
+    "x" * 200,
+    "line\nbreak",
+    "<b>&amp;</b>",
+    "%s {text} /",
+)
 """What the monkey types and passes to tools: plain words, numbers, what breaks things."""
 WAYS: tuple[Direction, ...] = ("up", "down", "down", "left", "right")
 PRESSED: tuple[KeyName, ...] = (
-    "back", "back", "back", "home", "recents", "enter", "backspace", "space", "volume_up",
-    "volume_down", "tab",
-)  # fmt: skip
+    "back",
+    "back",
+    "back",
+    "home",
+    "recents",
+    "enter",
+    "backspace",
+    "space",
+    "volume_up",
+    "volume_down",
+    "tab",
+)
 NUMBERS = (-1, 0, 1, 2, 5, 12, 60, 100, 4_999, 1_000_000)
 
 
@@ -96,9 +119,13 @@ def fuzz(device: Device, *, seed: int, steps: int) -> FuzzReport:
     if fresh_hash(device.doc) != first:
         failures.append(f"seed {seed}: restoring did not give the first state back")
     return FuzzReport(
-        seed=seed, actions=steps, refused=refused, changes=changes, final_hash=final,
+        seed=seed,
+        actions=steps,
+        refused=refused,
+        changes=changes,
+        final_hash=final,
         failures=tuple(failures),
-    )  # fmt: skip
+    )
 
 
 def _rows_before(kept: Snapshot) -> int:

@@ -78,9 +78,11 @@ def act(device: Device, action: Action) -> Effect:
         case Key(name=name):
             if name not in KEYS:
                 return Effect(
-                    ok=False, code="no_such_key", executed=f"key {name}",
+                    ok=False,
+                    code="no_such_key",
+                    executed=f"key {name}",
                     message=f"a phone has no key {name!r}; it has {', '.join(KEYS)}",
-                )  # fmt: skip
+                )
             return device.press(name)
         case Open(app=app):
             return device.open(app)

@@ -16,14 +16,28 @@ from screenloop.types import Struct
 
 FieldKind = Literal["text", "number", "phone", "search"]
 MONTHS = (
-    ("January", "一月"), ("February", "二月"), ("March", "三月"), ("April", "四月"),
-    ("May", "五月"), ("June", "六月"), ("July", "七月"), ("August", "八月"),
-    ("September", "九月"), ("October", "十月"), ("November", "十一月"), ("December", "十二月"),
-)  # fmt: skip
+    ("January", "一月"),
+    ("February", "二月"),
+    ("March", "三月"),
+    ("April", "四月"),
+    ("May", "五月"),
+    ("June", "六月"),
+    ("July", "七月"),
+    ("August", "八月"),
+    ("September", "九月"),
+    ("October", "十月"),
+    ("November", "十一月"),
+    ("December", "十二月"),
+)
 WEEKDAYS = (
-    ("Mon", "周一"), ("Tue", "周二"), ("Wed", "周三"), ("Thu", "周四"), ("Fri", "周五"),
-    ("Sat", "周六"), ("Sun", "周日"),
-)  # fmt: skip
+    ("Mon", "周一"),
+    ("Tue", "周二"),
+    ("Wed", "周三"),
+    ("Thu", "周四"),
+    ("Fri", "周五"),
+    ("Sat", "周六"),
+    ("Sun", "周日"),
+)
 CARET = "|"
 
 
@@ -59,9 +73,14 @@ class Field(Struct, frozen=True, kw_only=True):
         left, width, h = x + MARGIN_PX, w - 2 * MARGIN_PX, self.height(d, w) - 10
         search = self.kind == "search"
         d.box(
-            left, y + 4, width, h, t.fill, radius=25 if search else 12,
+            left,
+            y + 4,
+            width,
+            h,
+            t.fill,
+            radius=25 if search else 12,
             border=t.tint if self.focused else "",
-        )  # fmt: skip
+        )
         label = d.words(self.label)
         shown = "•" * len(self.value) if self.secret else self.value
         caret = CARET if self.focused else ""
@@ -70,24 +89,43 @@ class Field(Struct, frozen=True, kw_only=True):
         if search:
             d.icon("search", left + 14, y + 18, 22, t.muted)
             d.text(
-                (shown + caret) or label, left + 46, y + 4, width - 60, size_px=15, line_px=h,
-                color=t.ink if shown else t.muted, role=None,
-            )  # fmt: skip
+                (shown + caret) or label,
+                left + 46,
+                y + 4,
+                width - 60,
+                size_px=15,
+                line_px=h,
+                color=t.ink if shown else t.muted,
+                role=None,
+            )
         else:
             color = t.tint if self.focused else t.muted
             d.text(label, left + 14, y + 10, width - 28, size_px=12, color=color, role=None)
             d.text(
-                (shown + caret) or self.hint, left + 14, y + 29, width - 28, size_px=15,
-                line_px=21, color=t.ink if shown + caret else t.muted, role=None,
+                (shown + caret) or self.hint,
+                left + 14,
+                y + 29,
+                width - 28,
+                size_px=15,
+                line_px=21,
+                color=t.ink if shown + caret else t.muted,
+                role=None,
                 lines=1 if self.lines == 1 else None,
-            )  # fmt: skip
+            )
         d.node(
             Node(
-                role="field", label=label, box=Box(left, y + 4, width, h), field=self.name,
-                value=self.value, do=Focus(field=self.name), selected=self.focused,
-                submit=self.submit, multiline=self.lines > 1, keyboard=self.kind,
+                role="field",
+                label=label,
+                box=Box(left, y + 4, width, h),
+                field=self.name,
+                value=self.value,
+                do=Focus(field=self.name),
+                selected=self.focused,
+                submit=self.submit,
+                multiline=self.lines > 1,
+                keyboard=self.kind,
             )
-        )  # fmt: skip
+        )
 
 
 class Switch(Struct, frozen=True, kw_only=True):
@@ -126,11 +164,14 @@ class Switch(Struct, frozen=True, kw_only=True):
         d.box(right + (24 if self.value else 4), top + 4, 20, 20, "#ffffff", radius=10)
         d.node(
             Node(
-                role="switch", label=" · ".join(filter(None, (label, subtitle))),
-                box=Box(x, y, w, h), checked=self.value, enabled=self.enabled,
+                role="switch",
+                label=" · ".join(filter(None, (label, subtitle))),
+                box=Box(x, y, w, h),
+                checked=self.value,
+                enabled=self.enabled,
                 do=self.do if self.enabled else None,
             )
-        )  # fmt: skip
+        )
 
 
 class Check(Struct, frozen=True, kw_only=True):
@@ -161,16 +202,27 @@ class Check(Struct, frozen=True, kw_only=True):
         left, room = x + MARGIN_PX + 40, w - 2 * MARGIN_PX - 40
         done = self.value and self.strike
         d.text(
-            label, left, y + (9 if subtitle else (h - 22) // 2), room, size_px=16, line_px=22,
-            color=t.muted if done else t.ink, strike=done, role=None,
-        )  # fmt: skip
+            label,
+            left,
+            y + (9 if subtitle else (h - 22) // 2),
+            room,
+            size_px=16,
+            line_px=22,
+            color=t.muted if done else t.ink,
+            strike=done,
+            role=None,
+        )
         d.text(subtitle, left, y + 34, room, size_px=13, color=t.muted, role=None)
         d.node(
             Node(
-                role="checkbox", label=" · ".join(filter(None, (label, subtitle))),
-                box=Box(x, y, w, h), checked=self.value, do=self.do, long=self.long,
+                role="checkbox",
+                label=" · ".join(filter(None, (label, subtitle))),
+                box=Box(x, y, w, h),
+                checked=self.value,
+                do=self.do,
+                long=self.long,
             )
-        )  # fmt: skip
+        )
 
 
 class Chip(Struct, frozen=True, kw_only=True):
@@ -217,15 +269,25 @@ class Chips(Struct, frozen=True, kw_only=True):
                 d.box(x + left, y + 4, width, 36, fill, radius=18)
                 label = d.words(chip.words)
                 d.text(
-                    label, x + left, y + 4, width, size_px=14, line_px=36, color=ink,
-                    align="center", role=None,
-                )  # fmt: skip
+                    label,
+                    x + left,
+                    y + 4,
+                    width,
+                    size_px=14,
+                    line_px=36,
+                    color=ink,
+                    align="center",
+                    role=None,
+                )
                 d.node(
                     Node(
-                        role="chip", label=label, box=Box(x + left, y + 2, width, 40),
-                        do=chip.do, selected=chip.selected,
+                        role="chip",
+                        label=label,
+                        box=Box(x + left, y + 2, width, 40),
+                        do=chip.do,
+                        selected=chip.selected,
                     )
-                )  # fmt: skip
+                )
             y += 44
 
 
@@ -256,10 +318,14 @@ class Stepper(Struct, frozen=True, kw_only=True):
             d.icon(icon, left + 10, y + 20, 20, t.tint if do else t.line)
             d.node(
                 Node(
-                    role="button", label=f"{label} {sign}", box=Box(left, y + 8, 40, 44), do=do,
-                    enabled=do is not None, value=str(self.value),
+                    role="button",
+                    label=f"{label} {sign}",
+                    box=Box(left, y + 8, 40, 44),
+                    do=do,
+                    enabled=do is not None,
+                    value=str(self.value),
                 )
-            )  # fmt: skip
+            )
 
 
 class Slider(Struct, frozen=True, kw_only=True):
@@ -285,19 +351,28 @@ class Slider(Struct, frozen=True, kw_only=True):
         percent = f"{round(self.share * 100)}%"
         d.text(label, left, y + 8, width - 50, size_px=14, role=None)
         d.text(
-            percent, left + width - 50, y + 8, 50, size_px=13, color=t.muted, align="right",
+            percent,
+            left + width - 50,
+            y + 8,
+            50,
+            size_px=13,
+            color=t.muted,
+            align="right",
             role=None,
-        )  # fmt: skip
+        )
         filled = round(width * self.share)
         d.box(left, y + 42, width, 6, t.fill, radius=3)
         d.box(left, y + 42, filled, 6, t.tint, radius=3)
         d.box(left + filled - 10, y + 35, 20, 20, t.tint, radius=10)
         d.node(
             Node(
-                role="slider", label=label, box=Box(left, y + 28, width, 36), place=self.place,
+                role="slider",
+                label=label,
+                box=Box(left, y + 28, width, 36),
+                place=self.place,
                 value=percent,
             )
-        )  # fmt: skip
+        )
 
 
 def _tail(text: str, width_px: int) -> str:

@@ -64,9 +64,16 @@ def _draw_letters(d: Canvas, top: int, layout: Keyboard) -> None:
 
 
 def _key(
-    d: Canvas, x: int, y: int, w: int, h: int, shown: str, label: str, do: Press | Back,
+    d: Canvas,
+    x: int,
+    y: int,
+    w: int,
+    h: int,
+    shown: str,
+    label: str,
+    do: Press | Back,
     is_icon: bool = False,
-) -> None:  # fmt: skip
+) -> None:
     t = d.theme
     if not isinstance(do, Back):
         d.box(x + 3, y + 4, w - 6, h - 8, t.fill if is_icon else t.surface, radius=8)

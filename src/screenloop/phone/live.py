@@ -104,10 +104,14 @@ class LivePhone:
         screen = self.device.painted()
         seconds = self.device.doc.now_s
         return Update(
-            html=body_html(screen, "image/"), route=screen.route, effect=effect, changes=changes,
+            html=body_html(screen, "image/"),
+            route=screen.route,
+            effect=effect,
+            changes=changes,
             clock=f"{seconds // 3600 % 24:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}",
-            nodes=len(screen.nodes), kept=self.kept is not None,
-        )  # fmt: skip
+            nodes=len(screen.nodes),
+            kept=self.kept is not None,
+        )
 
     def handle(self, event: Event) -> Update:
         """Carry out one event; a fault of an app is told and leaves the phone as it was."""

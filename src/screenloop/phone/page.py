@@ -50,13 +50,22 @@ class Dialog(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def question(
-        cls, title: Words, *, yes: Words, do: Do, dismiss: Do, text: Words = "",
-        no: Words = CANCEL, body: tuple[Widget, ...] = (), danger: bool = True,
-    ) -> Dialog:  # fmt: skip
+        cls,
+        title: Words,
+        *,
+        yes: Words,
+        do: Do,
+        dismiss: Do,
+        text: Words = "",
+        no: Words = CANCEL,
+        body: tuple[Widget, ...] = (),
+        danger: bool = True,
+    ) -> Dialog:
         """Return a question with two answers: `dismiss` takes it back, `do` goes ahead."""
         buttons = (
-            DialogButton(words=no, do=dismiss), DialogButton(words=yes, do=do, danger=danger),
-        )  # fmt: skip
+            DialogButton(words=no, do=dismiss),
+            DialogButton(words=yes, do=do, danger=danger),
+        )
         return cls(title=title, text=text, body=body, buttons=buttons, dismiss=dismiss)
 
     def draw(self, d: Canvas) -> None:
@@ -75,10 +84,12 @@ class Dialog(Struct, frozen=True, kw_only=True):
         d.box(left, top, w, height, t.surface, radius=26)
         d.node(
             Node(
-                role="dialog", label=d.words(self.title), box=Box(left, top, w, height),
+                role="dialog",
+                label=d.words(self.title),
+                box=Box(left, top, w, height),
                 blocks=True,
             )
-        )  # fmt: skip
+        )
         d.text(self.title, left + 24, top + 22, w - 48, size_px=19, bold=True, lines=1)
         y = top + 58
         y += d.text(
@@ -96,9 +107,17 @@ class Dialog(Struct, frozen=True, kw_only=True):
             label = d.words(button.words)
             color = d.theme.danger if button.danger else d.theme.tint
             d.text(
-                label, x, y, width, size_px=15, line_px=48, bold=True, color=color,
-                align="center", role=None,
-            )  # fmt: skip
+                label,
+                x,
+                y,
+                width,
+                size_px=15,
+                line_px=48,
+                bold=True,
+                color=color,
+                align="center",
+                role=None,
+            )
             d.node(Node(role="button", label=label, box=Box(x, y, width, 48), do=button.do))
             x += width
 
@@ -231,15 +250,26 @@ def _draw_bottom(d: Canvas, page: Page, y: int, footer_px: int, tabs_px: int, gr
         if tab.badge:
             d.box(x + width // 2 + 6, y + 4, 20, 16, t.danger, radius=8)
             d.text(
-                str(tab.badge), x + width // 2 + 6, y + 4, 20, size_px=11, line_px=16,
-                color="#ffffff", align="center", role=None,
-            )  # fmt: skip
+                str(tab.badge),
+                x + width // 2 + 6,
+                y + 4,
+                20,
+                size_px=11,
+                line_px=16,
+                color="#ffffff",
+                align="center",
+                role=None,
+            )
         d.node(
             Node(
-                role="tab", label=label, box=Box(x, y, width, TABS_PX), do=tab.do,
-                selected=tab.selected, value=str(tab.badge or ""),
+                role="tab",
+                label=label,
+                box=Box(x, y, width, TABS_PX),
+                do=tab.do,
+                selected=tab.selected,
+                value=str(tab.badge or ""),
             )
-        )  # fmt: skip
+        )
 
 
 def _draw_fab(d: Canvas, fab: Fab, bottom: int) -> None:

@@ -33,10 +33,16 @@ class Avatar(Struct, frozen=True, kw_only=True):
         initials = "".join(word[0] for word in (words[:1] + words[1:][-1:])) or "?"
         size = round(self.size_px * 0.38)
         d.text(
-            initials, x, y + (self.size_px - round(size * 1.4)) // 2, self.size_px, size_px=size,
-            bold=True, align="center", role=None,
+            initials,
+            x,
+            y + (self.size_px - round(size * 1.4)) // 2,
+            self.size_px,
+            size_px=size,
+            bold=True,
+            align="center",
+            role=None,
             color=tint if not d.theme.dark else mix(tint, "#ffffff", 0.6),
-        )  # fmt: skip
+        )
 
 
 class Glyph(Struct, frozen=True, kw_only=True):
@@ -112,23 +118,41 @@ class Row(Struct, frozen=True, kw_only=True):
         if subtitle:
             d.text(title, left, y + 11, room, size_px=16, bold=self.bold, color=color, role=None)
             d.text(
-                subtitle, left, y + 36, room, size_px=13, color=t.ink if self.bold else t.muted,
-                role=None, bold=self.bold,
-            )  # fmt: skip
+                subtitle,
+                left,
+                y + 36,
+                room,
+                size_px=13,
+                color=t.ink if self.bold else t.muted,
+                role=None,
+                bold=self.bold,
+            )
         else:
             d.text(
-                title, left, y + (h - 22) // 2, room, size_px=16, line_px=22, bold=self.bold,
-                color=color, role=None,
-            )  # fmt: skip
+                title,
+                left,
+                y + (h - 22) // 2,
+                room,
+                size_px=16,
+                line_px=22,
+                bold=self.bold,
+                color=color,
+                role=None,
+            )
         self._draw_trailing(d, x, y, w, h, trailing, side)
         label = " · ".join(part for part in (title, subtitle, trailing) if part)
         d.node(
             Node(
-                role="row" if self.do or self.long else "text", label=label, box=Box(x, y, w, h),
-                do=self.do, long=self.long, swipe_left=self.swipe_left, selected=self.selected,
+                role="row" if self.do or self.long else "text",
+                label=label,
+                box=Box(x, y, w, h),
+                do=self.do,
+                long=self.long,
+                swipe_left=self.swipe_left,
+                selected=self.selected,
                 value=str(self.badge) if self.badge else "",
             )
-        )  # fmt: skip
+        )
 
     def _draw_trailing(
         self, d: Canvas, x: int, y: int, w: int, h: int, trailing: str, side: int
@@ -142,17 +166,31 @@ class Row(Struct, frozen=True, kw_only=True):
             top = y + (38 if self.subtitle else (h - 20) // 2)
             d.box(right - 22, top, 22, 20, t.tint, radius=10)
             d.text(
-                str(self.badge), right - 22, top, 22, size_px=12, line_px=20, bold=True,
-                color=t.on_tint, align="center", role=None,
-            )  # fmt: skip
+                str(self.badge),
+                right - 22,
+                top,
+                22,
+                size_px=12,
+                line_px=20,
+                bold=True,
+                color=t.on_tint,
+                align="center",
+                role=None,
+            )
             if not self.subtitle:
                 right -= 28
         if trailing:
             top = y + (14 if self.subtitle else (h - 20) // 2)
             d.text(
-                trailing, right - side, top, side, size_px=13, color=t.muted, align="right",
+                trailing,
+                right - side,
+                top,
+                side,
+                size_px=13,
+                color=t.muted,
+                align="right",
                 role=None,
-            )  # fmt: skip
+            )
 
 
 class Picture(Struct, frozen=True, kw_only=True):
@@ -188,11 +226,17 @@ class Picture(Struct, frozen=True, kw_only=True):
             d.icon(mark, x + w - 26, y + 10, 16, "#ffffff")
         d.node(
             Node(
-                role="image", label=d.words(self.label), box=Box(x, y, w, h), do=self.do,
-                long=self.long, double=self.double, swipe_left=self.swipe_left,
-                swipe_right=self.swipe_right, selected=self.selected,
+                role="image",
+                label=d.words(self.label),
+                box=Box(x, y, w, h),
+                do=self.do,
+                long=self.long,
+                double=self.double,
+                swipe_left=self.swipe_left,
+                swipe_right=self.swipe_right,
+                selected=self.selected,
             )
-        )  # fmt: skip
+        )
 
 
 class Tile(Struct, frozen=True, kw_only=True):
@@ -219,9 +263,15 @@ class Tile(Struct, frozen=True, kw_only=True):
         title, subtitle = d.words(self.title), d.words(self.subtitle)
         d.text(title, x + 10, y + picture + 6, w - 20, size_px=14, lines=1, role=None)
         d.text(
-            subtitle, x + 10, y + picture + 28, w - 20, size_px=16, bold=True, color=t.tint,
+            subtitle,
+            x + 10,
+            y + picture + 28,
+            w - 20,
+            size_px=16,
+            bold=True,
+            color=t.tint,
             role=None,
-        )  # fmt: skip
+        )
         d.text(self.note, x + 10, y + picture + 52, w - 20, size_px=12, color=t.muted, role=None)
         label = " · ".join(filter(None, (title, subtitle, d.words(self.note))))
         d.node(Node(role="button", label=label, box=Box(x, y, w, h), do=self.do))
@@ -258,13 +308,27 @@ class Bubble(Struct, frozen=True, kw_only=True):
             d.picture(*self.picture, left + 6, y + 6, width - 12, 142, radius=14)
             top += 148
         used = d.text(
-            self.words, left + 14, top, width - 28, size_px=15, line_px=21, color=ink, lines=None,
+            self.words,
+            left + 14,
+            top,
+            width - 28,
+            size_px=15,
+            line_px=21,
+            color=ink,
+            lines=None,
             role=None,
-        )  # fmt: skip
+        )
         d.text(
-            self.note, left + 14, top + used, width - 28, size_px=11, line_px=18, align="right",
-            color=mix(ink, fill, 0.35), role=None,
-        )  # fmt: skip
+            self.note,
+            left + 14,
+            top + used,
+            width - 28,
+            size_px=11,
+            line_px=18,
+            align="right",
+            color=mix(ink, fill, 0.35),
+            role=None,
+        )
         label = " · ".join(filter(None, (d.words(self.words), self.note)))
         box = Box(left, y, width, h)
         d.node(Node(role="text", label=label, box=box, long=self.long, selected=self.mine))

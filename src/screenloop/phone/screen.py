@@ -60,9 +60,16 @@ class Screen(Struct, frozen=True, kw_only=True):
 def _takes_touches(node: Node) -> bool:
     """Whether a touch ends at a node, even if it does nothing there."""
     return bool(
-        node.do or node.long or node.double or node.place or node.pinch or node.blocks
-        or node.swipe_left or node.swipe_right or not node.enabled
-    )  # fmt: skip
+        node.do
+        or node.long
+        or node.double
+        or node.place
+        or node.pinch
+        or node.blocks
+        or node.swipe_left
+        or node.swipe_right
+        or not node.enabled
+    )
 
 
 def view_of(doc: Doc, apps: dict[str, App[Any]], app_id: str, page: PageDoc) -> Page | Sheet:
@@ -118,9 +125,13 @@ def build_screen(
     if doc.toast:
         _draw_toast(d, doc.toast, keyboard_px)
     return Screen(
-        nodes=tuple(d.nodes), region=region, route=where, html="".join(d.html),
-        images=tuple(d.images), dark=d.theme.dark,
-    )  # fmt: skip
+        nodes=tuple(d.nodes),
+        region=region,
+        route=where,
+        html="".join(d.html),
+        images=tuple(d.images),
+        dark=d.theme.dark,
+    )
 
 
 def _draw_status(d: Canvas, doc: Doc, system: SystemState, *, light: bool) -> None:

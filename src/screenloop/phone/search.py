@@ -363,10 +363,17 @@ class Search:
                 yield Edge(state, offered, text=text), offered
                 if submit is not None:
                     makes = self.wanted.call if self.wanted.same_action(submit) else None
-                    yield Edge(
-                        state, offered, text=text, submit=True, makes=makes,
-                        is_goal=makes is not None,
-                    ), offered  # fmt: skip
+                    yield (
+                        Edge(
+                            state,
+                            offered,
+                            text=text,
+                            submit=True,
+                            makes=makes,
+                            is_goal=makes is not None,
+                        ),
+                        offered,
+                    )
 
     def _may(self, offered: Offered, values: dict[str, object]) -> bool:
         """Whether a touch is worth trying on the way."""

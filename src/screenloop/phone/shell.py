@@ -22,9 +22,18 @@ from screenloop.types import Struct
 app = App("os", SystemState, title=("System", "系统"), icon="settings", tint="#2f5fd0")
 
 SwitchName = Literal[
-    "wifi", "bluetooth", "mobile_data", "airplane", "hotspot", "location", "do_not_disturb",
-    "flashlight", "auto_rotate", "battery_saver", "dark",
-]  # fmt: skip
+    "wifi",
+    "bluetooth",
+    "mobile_data",
+    "airplane",
+    "hotspot",
+    "location",
+    "do_not_disturb",
+    "flashlight",
+    "auto_rotate",
+    "battery_saver",
+    "dark",
+]
 Level = Annotated[int, msgspec.Meta(ge=0, le=100)]
 QUICK: tuple[tuple[SwitchName, str, tuple[str, str]], ...] = (
     ("wifi", "wifi", ("Wi-Fi", "无线网络")),
@@ -44,11 +53,20 @@ QUICK: tuple[tuple[SwitchName, str, tuple[str, str]], ...] = (
 @app.action(
     "switch.set",
     writes=[
-        "wifi", "bluetooth", "mobile_data", "airplane", "hotspot", "location", "do_not_disturb",
-        "flashlight", "auto_rotate", "battery_saver", "dark",
+        "wifi",
+        "bluetooth",
+        "mobile_data",
+        "airplane",
+        "hotspot",
+        "location",
+        "do_not_disturb",
+        "flashlight",
+        "auto_rotate",
+        "battery_saver",
+        "dark",
     ],
     check=lambda before, after, a: getattr(after, a.name) == a.on,
-)  # fmt: skip
+)
 def set_switch(s: SystemState, ctx: Ctx, name: SwitchName, on: bool) -> None:
     """Turn a system switch on or off; airplane mode takes the radios with it."""
     setattr(s, name, on)
@@ -71,9 +89,10 @@ def set_volume(
 
 
 @app.action(
-    "brightness.set", writes=["brightness"],
+    "brightness.set",
+    writes=["brightness"],
     check=lambda before, after, a: after.brightness == a.level,
-)  # fmt: skip
+)
 def set_brightness(s: SystemState, ctx: Ctx, level: Level) -> None:
     """Set the screen brightness."""
     s.brightness = level
@@ -134,9 +153,16 @@ class Launcher(Struct, frozen=True, kw_only=True):
         d.limit(0, screen_h)
         d.picture("wallpaper", 7, 0, 0, w, screen_h)
         d.text(
-            self.clock, 0, y + 40, w, size_px=64, line_px=76, bold=True, align="center",
+            self.clock,
+            0,
+            y + 40,
+            w,
+            size_px=64,
+            line_px=76,
+            bold=True,
+            align="center",
             color="#ffffff",
-        )  # fmt: skip
+        )
         d.text(self.day, 0, y + 120, w, size_px=17, align="center", color="#ffffff")
         loose = [a for a in self.apps if a[0] not in self.docked]
         inside = {i for ids in self.folders.values() for i in ids}
@@ -155,9 +181,14 @@ class Launcher(Struct, frozen=True, kw_only=True):
             d.later(lambda: self._open_folder(d, w))
 
     def _icon(
-        self, d: Canvas, entry: tuple[str, tuple[str, str], str, str], x: int, y: int, w: int,
+        self,
+        d: Canvas,
+        entry: tuple[str, tuple[str, str], str, str],
+        x: int,
+        y: int,
+        w: int,
         color: str = "#ffffff",
-    ) -> None:  # fmt: skip
+    ) -> None:
         app_id, title, icon, tint = entry
         left = x + (w - 58) // 2
         d.box(left, y, 58, 58, tint, radius=18)
@@ -203,10 +234,14 @@ def home(s: SystemState, ui: Ui) -> Page:
     entries = tuple((a.id, a.title, a.icon, a.tint) for a in ui.apps.values() if a.id != "os")
     name = ui.t(*FOLDER)
     launcher = Launcher(
-        apps=entries, docked=DOCKED, clock=ui.clock(ui.now_s), day=ui.day(ui.now_s),
-        folders={name: FOLDED}, folder=FOLDED if ui.get("folder", "") else (),
+        apps=entries,
+        docked=DOCKED,
+        clock=ui.clock(ui.now_s),
+        day=ui.day(ui.now_s),
+        folders={name: FOLDED},
+        folder=FOLDED if ui.get("folder", "") else (),
         close=ui.set(folder=""),
-    )  # fmt: skip
+    )
     return Page(title=("Home", "主屏幕"), body=(launcher,), bare=True)
 
 
@@ -218,22 +253,27 @@ def shade(s: SystemState, ui: Ui) -> Sheet:
     """Quick settings and notifications."""
     tiles = tuple(
         Action(
-            icon=icon, words=words, selected=getattr(s, name),
+            icon=icon,
+            words=words,
+            selected=getattr(s, name),
             do=set_switch(name=name, on=not getattr(s, name)),
         )
         for name, icon, words in QUICK
-    )  # fmt: skip
+    )
     body: list[Widget] = [
         Grid(children=tiles, columns=4, gap_px=4),
         Slider(
-            label=("Brightness", "亮度"), icon="brightness", share=s.brightness / 100,
+            label=("Brightness", "亮度"),
+            icon="brightness",
+            share=s.brightness / 100,
             place=lambda share: set_brightness(level=round(share * 100)),
         ),
         Heading(
-            words=("Notifications", "通知"), link=("Clear all", "全部清除"),
+            words=("Notifications", "通知"),
+            link=("Clear all", "全部清除"),
             do=clear() if len(s.notifications) else None,
         ),
-    ]  # fmt: skip
+    ]
     for row in sorted(s.notifications, key=lambda n: -n.at_s):
         body.append(_notification(ui, row))
     if not len(s.notifications):
@@ -244,10 +284,13 @@ def shade(s: SystemState, ui: Ui) -> Sheet:
 def _notification(ui: Ui, row: Notification) -> Row:
     opens = Go(app=row.target, path=row.path)
     return Row(
-        title=row.title, subtitle=row.text, lead=Glyph(icon="bell"), trailing=ui.ago(row.at_s),
+        title=row.title,
+        subtitle=row.text,
+        lead=Glyph(icon="bell"),
+        trailing=ui.ago(row.at_s),
         do=Both(first=dismiss(notification=row.id), then=opens),
         swipe_left=dismiss(notification=row.id),
-    )  # fmt: skip
+    )
 
 
 @app.page("/recents")
@@ -255,11 +298,12 @@ def recents(s: SystemState, ui: Ui) -> Page:
     """The apps used last."""
     rows: list[Widget] = [
         Row(
-            title=ui.apps[app_id].title, do=OpenApp(app=app_id),
+            title=ui.apps[app_id].title,
+            do=OpenApp(app=app_id),
             lead=Glyph(icon=ui.apps[app_id].icon, tint=ui.apps[app_id].tint, size_px=44),
         )
         for app_id in ui.recents
-    ]  # fmt: skip
+    ]
     if not rows:
         rows.append(Empty(icon="recents", words=("No recent apps", "没有最近任务")))
     return Page(title=("Recent apps", "最近任务"), body=rows, large=True)
@@ -274,10 +318,11 @@ def share(s: SystemState, ui: Ui) -> Sheet:
         if target.share_path:
             rows.append(
                 Row(
-                    title=target.title, lead=Glyph(icon=target.icon, tint=target.tint),
+                    title=target.title,
+                    lead=Glyph(icon=target.icon, tint=target.tint),
                     do=Go(app=target.id, path=_shared_path(target, text, image)),
                 )
-            )  # fmt: skip
+            )
     return Sheet(title=("Share", "分享"), body=rows, dismiss=Back())
 
 
@@ -300,12 +345,13 @@ def permission(s: SystemState, ui: Ui) -> Sheet:
     deny = Both(first=set_permission(app=asking, name=name, granted=False), then=Back())
     words = ui.t(f"Allow {title} to access your photos?", f"允许{title}访问你的照片吗？")
     return Sheet(
-        title=words, dismiss=Back(),
+        title=words,
+        dismiss=Back(),
         body=(
             Row(title=("Allow", "允许"), lead=Glyph(icon="check"), do=allow),
             Row(title=("Don't allow", "不允许"), lead=Glyph(icon="close"), do=deny),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/pick")
@@ -317,11 +363,14 @@ def pick(s: SystemState, ui: Ui) -> Sheet:
     photos = sorted(ui.of(Gallery).photos.where(lambda p: not p.trashed), key=lambda p: -p.taken_at)
     cells = tuple(
         Picture(
-            kind=p.kind, seed=p.seed, label=p.title, radius_px=4,
+            kind=p.kind,
+            seed=p.seed,
+            label=p.title,
+            radius_px=4,
             do=Both(first=Back(), then=SetLocal(values={local: p.id})),
         )
         for p in photos
-    )  # fmt: skip
+    )
     body: list[Widget] = [Grid(children=cells, columns=3, gap_px=3, inset_px=8)]
     if not cells:
         body = [Empty(icon="image", words=("No photos yet", "还没有照片"))]

@@ -324,9 +324,14 @@ def _diff_table(
             a, b = getattr(past, field), getattr(row, field)
             if a != b:
                 yield DiffRow(
-                    app=app, table=table, id=row_id, field=field, op="set",
-                    before=msgspec.to_builtins(a), after=msgspec.to_builtins(b),
-                )  # fmt: skip
+                    app=app,
+                    table=table,
+                    id=row_id,
+                    field=field,
+                    op="set",
+                    before=msgspec.to_builtins(a),
+                    after=msgspec.to_builtins(b),
+                )
     for row_id, past in old.items():
         if row_id not in new:
             yield DiffRow(

@@ -51,12 +51,30 @@ def theme(tint: str, dark: bool) -> Theme:
     if dark:
         bright = mix(tint, "#ffffff", 0.35)
         return Theme(
-            dark=True, tint=bright, tint_soft=mix(tint, "#16181c", 0.72), on_tint="#101114",
-            bg="#111214", surface="#1c1e22", fill="#292c31", ink="#eceef1", muted="#9ba1aa",
-            line="#2d3036", danger="#ff7a6e", ok="#5fd39b",
-        )  # fmt: skip
+            dark=True,
+            tint=bright,
+            tint_soft=mix(tint, "#16181c", 0.72),
+            on_tint="#101114",
+            bg="#111214",
+            surface="#1c1e22",
+            fill="#292c31",
+            ink="#eceef1",
+            muted="#9ba1aa",
+            line="#2d3036",
+            danger="#ff7a6e",
+            ok="#5fd39b",
+        )
     return Theme(
-        dark=False, tint=tint, tint_soft=mix(tint, "#ffffff", 0.88), on_tint="#ffffff",
-        bg="#f6f7f9", surface="#ffffff", fill="#eceef2", ink="#1a1c20", muted="#676d76",
-        line="#e4e6ea", danger="#d92d20", ok="#12805c",
-    )  # fmt: skip
+        dark=False,
+        tint=tint,
+        tint_soft=mix(tint, "#ffffff", 0.88),
+        on_tint="#ffffff",
+        bg="#f6f7f9",
+        surface="#ffffff",
+        fill="#eceef2",
+        ink="#1a1c20",
+        muted="#676d76",
+        line="#e4e6ea",
+        danger="#d92d20",
+        ok="#12805c",
+    )

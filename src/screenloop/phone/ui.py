@@ -76,9 +76,16 @@ class Ui:
     ) -> Field:
         """Return a text field; name it like the argument it feeds."""
         return Field(
-            name=name, value=self.get(name, initial), label=label, kind=kind, lines=lines,
-            hint=hint, submit=submit, secret=secret, focused=self._doc.focus == name,
-        )  # fmt: skip
+            name=name,
+            value=self.get(name, initial),
+            label=label,
+            kind=kind,
+            lines=lines,
+            hint=hint,
+            submit=submit,
+            secret=secret,
+            focused=self._doc.focus == name,
+        )
 
     def switch(self, name: str, label: Words, initial: bool = False) -> Switch:
         """Return a switch for a value of the page."""
@@ -100,9 +107,16 @@ class Ui:
         )
 
     def stepper(
-        self, name: str, label: Words, initial: int = 1, *, low: int = 0, high: int = 99,
-        step: int = 1, unit: Words = "",
-    ) -> Stepper:  # fmt: skip
+        self,
+        name: str,
+        label: Words,
+        initial: int = 1,
+        *,
+        low: int = 0,
+        high: int = 99,
+        step: int = 1,
+        unit: Words = "",
+    ) -> Stepper:
         """Return a stepper for a whole number."""
         value = self.get(name, initial)
 
@@ -124,16 +138,29 @@ class Ui:
         return TimeField(name=name, label=label, value=self.get(name, initial), opened=opened)
 
     def question(
-        self, title: Words, *, yes: Words, do: Do, text: Words = "", no: Words = CANCEL,
-        body: tuple[Widget, ...] = (), danger: bool = True,
-    ) -> Dialog | None:  # fmt: skip
+        self,
+        title: Words,
+        *,
+        yes: Words,
+        do: Do,
+        text: Words = "",
+        no: Words = CANCEL,
+        body: tuple[Widget, ...] = (),
+        danger: bool = True,
+    ) -> Dialog | None:
         """Return the question before something final, open while the page's `sure` is true."""
         if not self.get("sure", False):
             return None
         return Dialog.question(
-            title, text=text, body=body, yes=yes, do=do, no=no, danger=danger,
+            title,
+            text=text,
+            body=body,
+            yes=yes,
+            do=do,
+            no=no,
+            danger=danger,
             dismiss=self.set(sure=False),
-        )  # fmt: skip
+        )
 
     # ---- words for times and money -----------------------------------------------------------
 

@@ -38,9 +38,16 @@ class Wanted:
     """What a search looks for: a call with its arguments, or a page with its values."""
 
     def __init__(
-        self, device: Device, app: str, args: dict[str, Any], types: dict[str, Any], *,
-        defaults: dict[str, Any], call: Call | None = None, path: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        device: Device,
+        app: str,
+        args: dict[str, Any],
+        types: dict[str, Any],
+        *,
+        defaults: dict[str, Any],
+        call: Call | None = None,
+        path: str = "",
+    ) -> None:
         self.app = app
         self.args = args
         """Arguments as JSON values, defaults filled in; of a page, its values."""
@@ -60,9 +67,11 @@ class Wanted:
     def same_action(self, do: Do | None) -> Call | None:
         """Return the call of the wanted action inside a Do, whatever its arguments."""
         for part in calls_in(do):
-            if isinstance(part, Call) and self.call is not None and (
-                part.app == self.call.app and part.action == self.call.action
-            ):  # fmt: skip
+            if (
+                isinstance(part, Call)
+                and self.call is not None
+                and (part.app == self.call.app and part.action == self.call.action)
+            ):
                 return part
         return None
 
@@ -164,10 +173,13 @@ class Wanted:
 
     def _picks_other_row(self, part: SetLocal) -> bool:
         return any(
-            name in self.references and name in self.args and isinstance(value, str)
-            and isinstance(self.args[name], str) and value != self.args[name]
+            name in self.references
+            and name in self.args
+            and isinstance(value, str)
+            and isinstance(self.args[name], str)
+            and value != self.args[name]
             for name, value in part.values.items()
-        )  # fmt: skip
+        )
 
     def leads_astray(self, do: Do, values: dict[str, Any]) -> bool:
         """Whether a touch sets an argument to something else, or goes to another row's page."""

@@ -70,18 +70,27 @@ class Text(Struct, frozen=True, kw_only=True):
     def height(self, d: Canvas, w: int) -> int:
         """Return its height."""
         count = d.lines_of(
-            self.words, w - 2 * self.inset_px, size_px=self.size_px, bold=self.bold,
+            self.words,
+            w - 2 * self.inset_px,
+            size_px=self.size_px,
+            bold=self.bold,
             lines=self.lines,
-        )  # fmt: skip
+        )
         return count * round(self.size_px * 1.4) + 2 * self.pad_px
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
         """Draw it."""
         d.text(
-            self.words, x + self.inset_px, y + self.pad_px, w - 2 * self.inset_px,
-            size_px=self.size_px, bold=self.bold, align=self.align, lines=self.lines,
+            self.words,
+            x + self.inset_px,
+            y + self.pad_px,
+            w - 2 * self.inset_px,
+            size_px=self.size_px,
+            bold=self.bold,
+            align=self.align,
+            lines=self.lines,
             color=self.color or (d.theme.muted if self.muted else d.theme.ink),
-        )  # fmt: skip
+        )
 
 
 class Heading(Struct, frozen=True, kw_only=True):
@@ -98,15 +107,27 @@ class Heading(Struct, frozen=True, kw_only=True):
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
         """Draw it."""
         d.text(
-            self.words, x + MARGIN_PX, y + 14, w - 2 * MARGIN_PX - (90 if self.do else 0),
-            size_px=13, bold=True, color=d.theme.tint, role="heading",
-        )  # fmt: skip
+            self.words,
+            x + MARGIN_PX,
+            y + 14,
+            w - 2 * MARGIN_PX - (90 if self.do else 0),
+            size_px=13,
+            bold=True,
+            color=d.theme.tint,
+            role="heading",
+        )
         if self.do is not None:
             label = d.words(self.link)
             d.text(
-                label, x + w - MARGIN_PX - 110, y + 14, 110, size_px=13, color=d.theme.muted,
-                align="right", role=None,
-            )  # fmt: skip
+                label,
+                x + w - MARGIN_PX - 110,
+                y + 14,
+                110,
+                size_px=13,
+                color=d.theme.muted,
+                align="right",
+                role=None,
+            )
             d.node(Node(role="link", label=label, box=Box(x + w - 126, y + 4, 120, 36), do=self.do))
 
 
@@ -183,15 +204,26 @@ class Button(Struct, frozen=True, kw_only=True):
             d.icon(self.icon, max(left + 8, start), y + 20, 20, ink)
             inset = 26
         d.text(
-            label, left + inset, y + 6, width - inset, size_px=15, line_px=48, bold=True,
-            color=ink, align="center", role=None,
-        )  # fmt: skip
+            label,
+            left + inset,
+            y + 6,
+            width - inset,
+            size_px=15,
+            line_px=48,
+            bold=True,
+            color=ink,
+            align="center",
+            role=None,
+        )
         d.node(
             Node(
-                role="button", label=label, box=Box(left, y + 6, width, 48),
-                do=self.do if self.enabled else None, enabled=self.enabled,
+                role="button",
+                label=label,
+                box=Box(left, y + 6, width, 48),
+                do=self.do if self.enabled else None,
+                enabled=self.enabled,
             )
-        )  # fmt: skip
+        )
 
 
 class IconButton(Struct, frozen=True, kw_only=True):
@@ -212,10 +244,13 @@ class IconButton(Struct, frozen=True, kw_only=True):
         d.icon(self.icon, x + inset, y + inset, 24, color)
         d.node(
             Node(
-                role="button", label=d.words(self.label), box=Box(x, y, size_px, size_px),
-                do=self.do, selected=self.selected,
+                role="button",
+                label=d.words(self.label),
+                box=Box(x, y, size_px, size_px),
+                do=self.do,
+                selected=self.selected,
             )
-        )  # fmt: skip
+        )
 
     def height(self, d: Canvas, w: int) -> int:
         """Return its height."""
@@ -249,10 +284,13 @@ class Action(Struct, frozen=True, kw_only=True):
         d.text(label, x, y + 58, w, size_px=12, color=t.ink, align="center", role=None)
         d.node(
             Node(
-                role="button", label=label, box=Box(x, y + 2, w, 80), do=self.do,
+                role="button",
+                label=label,
+                box=Box(x, y + 2, w, 80),
+                do=self.do,
                 selected=self.selected,
             )
-        )  # fmt: skip
+        )
 
 
 class Line(Struct, frozen=True, kw_only=True):
@@ -326,9 +364,15 @@ class Empty(Struct, frozen=True, kw_only=True):
         d.box(x + w // 2 - 40, y + 32, 80, 80, d.theme.fill, radius=40)
         d.icon(self.icon, x + w // 2 - 18, y + 54, 36, d.theme.muted)
         d.text(
-            self.words, x + 32, y + 128, w - 64, size_px=15, color=d.theme.muted, align="center",
+            self.words,
+            x + 32,
+            y + 128,
+            w - 64,
+            size_px=15,
+            color=d.theme.muted,
+            align="center",
             lines=2,
-        )  # fmt: skip
+        )
 
 
 class Big(Struct, frozen=True, kw_only=True):

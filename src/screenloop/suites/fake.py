@@ -129,13 +129,18 @@ def _finish_far_note(seed: int, rng: random.Random) -> Task:
         "finish_far_note",
         seed,
         f"Mark the note '{text}' as done.",
-        Changed(says=f"{text} is done", app="notes", table="items", ids=(f"n{index + 1}",),
-                to={"done": True}),
+        Changed(
+            says=f"{text} is done",
+            app="notes",
+            table="items",
+            ids=(f"n{index + 1}",),
+            to={"done": True},
+        ),
         [_open("Notes"), Scroll(direction="down", screens=1.0), Tap(at=_row(index - 3))],
         apps="notes",
         params={"text": text},
         patch={"notes": notes},
-    )  # fmt: skip
+    )
 
 
 def _delete_note(seed: int, rng: random.Random) -> Task:

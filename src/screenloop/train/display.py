@@ -127,15 +127,21 @@ def _figures(line: UpdateLine) -> Table:
     for number in range(6):
         table.add_column(style="dim" if number % 2 == 0 else "", justify="left")
     table.add_row(
-        "reward", f"{line.reward:.3f}",
-        "groups with spread", f"{line.groups_with_spread}/{line.groups}",
-        "KL", f"{line.kl:.4f}",
-    )  # fmt: skip
+        "reward",
+        f"{line.reward:.3f}",
+        "groups with spread",
+        f"{line.groups_with_spread}/{line.groups}",
+        "KL",
+        f"{line.kl:.4f}",
+    )
     table.add_row(
-        "entropy", f"{line.entropy:.3f}",
-        "parity, max", f"{line.parity_max:.1e}",
-        "prefix hit", words.percent(line.prefix_hit_share),
-    )  # fmt: skip
+        "entropy",
+        f"{line.entropy:.3f}",
+        "parity, max",
+        f"{line.parity_max:.1e}",
+        "prefix hit",
+        words.percent(line.prefix_hit_share),
+    )
     return table
 
 

@@ -283,10 +283,15 @@ class Learner:
             scored.update(_by_name(rows, found.log_probs_bs.detach()))
             width = rows.mask_bs.shape[1]
             loss = part_loss(
-                rows, found, weights_bs[part, :width], self._learning, sums,
-                old_bs=self._old(rows, found, old), reference_bs=reference_bs,
+                rows,
+                found,
+                weights_bs[part, :width],
+                self._learning,
+                sums,
+                old_bs=self._old(rows, found, old),
+                reference_bs=reference_bs,
                 value_rows=value_rows,
-            )  # fmt: skip
+            )
             loss.backward()  # type: ignore[no-untyped-call]
             sums.loss += float(loss.detach())
         return scored

@@ -20,11 +20,18 @@ from screenloop.types import Struct
 
 Level = Literal["token", "sequence"]
 RejectionStatistic = Literal[
-    "token_k1", "token_k2", "token_k3",
-    "seq_sum_k1", "seq_sum_k2", "seq_sum_k3",
-    "seq_mean_k1", "seq_mean_k2", "seq_mean_k3",
-    "seq_max_k2", "seq_max_k3",
-]  # fmt: skip
+    "token_k1",
+    "token_k2",
+    "token_k3",
+    "seq_sum_k1",
+    "seq_sum_k2",
+    "seq_sum_k3",
+    "seq_mean_k1",
+    "seq_mean_k2",
+    "seq_mean_k3",
+    "seq_max_k2",
+    "seq_max_k3",
+]
 """Divergence of a token, or of a sequence by sum, mean or maximum; names as in verl."""
 _LOG_BOUND = 20.0
 

@@ -58,17 +58,26 @@ def part_loss(
     correction = None
     if learning.mismatch.weights is not None:
         correction = rollout_weights(
-            old_bs, rows.rollout_log_probs_bs, mask_bs, level=learning.mismatch.weights,
-            high=learning.mismatch.high, low=learning.mismatch.low,
-        )  # fmt: skip
+            old_bs,
+            rows.rollout_log_probs_bs,
+            mask_bs,
+            level=learning.mismatch.weights,
+            high=learning.mismatch.high,
+            low=learning.mismatch.low,
+        )
     if learning.mismatch.reject:
         mask_bs = rejection_mask(
             old_bs, rows.rollout_log_probs_bs, mask_bs, learning.mismatch.reject
         )
     told = policy_loss(
-        learning.loss.kind, found.log_probs_bs, old_bs, rows.advantages_bs, mask_bs,
-        clip=learning.loss.clip or usual_clip(learning.loss.kind), weights_bt=correction,
-    )  # fmt: skip
+        learning.loss.kind,
+        found.log_probs_bs,
+        old_bs,
+        rows.advantages_bs,
+        mask_bs,
+        clip=learning.loss.clip or usual_clip(learning.loss.kind),
+        weights_bt=correction,
+    )
     loss_bs = told.loss_bt - learning.loss.entropy * found.entropy_bs
     tokens = float(rows.mask_bs.sum())
     if reference_bs is not None:

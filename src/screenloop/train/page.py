@@ -198,7 +198,8 @@ def _charts(told: Told) -> tuple[Chart, ...]:
             "Success by domain",
             "Sampled attempts of the training tasks, by kind of task.",
             [over(d or "all", partial(_of_domain, d)) for d in domains],
-            axis, unit="share",
+            axis,
+            unit="share",
         ),
         chart(
             "Reward",
@@ -215,13 +216,17 @@ def _charts(told: Told) -> tuple[Chart, ...]:
                 over("no spread", lambda line: line.groups_no_spread),
                 over("too few scored", lambda line: line.groups_too_few),
             ],
-            axis, unit="count", stacked=True,
+            axis,
+            unit="count",
+            stacked=True,
         ),
         chart(
             "KL",
             "Distance to the policy after the warm-up, and how far each update moved.",
-            [over("to the reference", lambda line: line.kl),
-             over("within the update", lambda line: line.approx_kl)],
+            [
+                over("to the reference", lambda line: line.kl),
+                over("within the update", lambda line: line.approx_kl),
+            ],
             axis,
         ),
         chart(
@@ -234,25 +239,35 @@ def _charts(told: Told) -> tuple[Chart, ...]:
             "Parity",
             "Difference of log-probabilities between engine and trainer, logarithmic; above the "
             "limit an update is refused.",
-            [over("maximum", lambda line: line.parity_max),
-             over("mean", lambda line: line.parity_mean)],
-            axis, unit="power",
+            [
+                over("maximum", lambda line: line.parity_max),
+                over("mean", lambda line: line.parity_mean),
+            ],
+            axis,
+            unit="power",
         ),
         chart(
             "Prefix cache",
             "Prompt tokens taken from the cache, by the engine's counters.",
-            [over("all", lambda line: line.prefix_hit_share),
-             over("own episode alone", lambda line: line.session_hit_share)],
-            axis, unit="share",
+            [
+                over("all", lambda line: line.prefix_hit_share),
+                over("own episode alone", lambda line: line.session_hit_share),
+            ],
+            axis,
+            unit="share",
         ),
         chart(
             "Seconds by stage",
             "Wall time of each update, stages on top of each other.",
-            [over(stage, partial(_of_stage, stage))
-             for stage in updates[0].seconds.__struct_fields__],
-            axis, unit="seconds", stacked=True,
+            [
+                over(stage, partial(_of_stage, stage))
+                for stage in updates[0].seconds.__struct_fields__
+            ],
+            axis,
+            unit="seconds",
+            stacked=True,
         ),
-    )  # fmt: skip
+    )
     return (*(one for one in drawn if one is not None), *_warm_up_charts(told.warm_up))
 
 
@@ -274,9 +289,10 @@ def _warm_up_charts(lines: Sequence[WarmUpLine]) -> tuple[Chart, ...]:
             "Warm-up: agreement",
             "Share of demonstrated replies that the policy would give itself.",
             [Series(name="agreement", xs=xs, ys=tuple(line.agreement for line in lines))],
-            axis, unit="share",
+            axis,
+            unit="share",
         ),
-    )  # fmt: skip
+    )
     return tuple(one for one in drawn if one is not None)
 
 
@@ -318,9 +334,14 @@ def _gain_view(gain: Gain) -> GainView:
         )
         at = to
     return GainView(
-        says=SET_WORDS[gain.of], tasks=gain.tasks, last=at, parts=tuple(parts),
-        before=words.percent(gain.before), by_sft=points(gain.by_sft), by_rl=points(gain.by_rl),
-    )  # fmt: skip
+        says=SET_WORDS[gain.of],
+        tasks=gain.tasks,
+        last=at,
+        parts=tuple(parts),
+        before=words.percent(gain.before),
+        by_sft=points(gain.by_sft),
+        by_rl=points(gain.by_rl),
+    )
 
 
 # ---- figures -------------------------------------------------------------------------------
@@ -337,16 +358,22 @@ def _tiles(told: Told, result: dict[str, Any]) -> tuple[tuple[str, str, str], ..
     cpu_s = [line.cpu_s for line in told.evaluations] + [line.cpu_s for line in updates]
     return (
         ("updates", words.count(len(updates)), ""),
-        ("attempts", words.count(sum(line.attempts for line in updates)),
-         f"{unscored} unscored" if unscored else ""),
+        (
+            "attempts",
+            words.count(sum(line.attempts for line in updates)),
+            f"{unscored} unscored" if unscored else "",
+        ),
         ("groups with spread", words.count(spread), f"of {words.count(groups)}"),
         ("tokens trained", words.count(sum(line.sampled_tokens for line in updates)), ""),
         ("prefix-cache hit", words.percent(cached / prompt if prompt else None), ""),
-        ("parity, maximum",
-         f"{max(line.parity_max for line in updates):.1e}" if updates else "–", ""),
+        (
+            "parity, maximum",
+            f"{max(line.parity_max for line in updates):.1e}" if updates else "–",
+            "",
+        ),
         ("CPU time", words.seconds(max(cpu_s) if cpu_s else None), ""),
         ("wall time", words.seconds(wall_s), ""),
-    )  # fmt: skip
+    )
 
 
 def _card_rows(
@@ -356,16 +383,20 @@ def _card_rows(
     if card is None:
         rows.append(("state", "not finished"))
     else:
-        rows += [(name.replace("_", " "), _plain(value)) for name, value in card.result.items()
-                 if name != "run_dir"]  # fmt: skip
+        rows += [
+            (name.replace("_", " "), _plain(value))
+            for name, value in card.result.items()
+            if name != "run_dir"
+        ]
         rows.append(("warm-up steps", words.count(card.warm_up_steps)))
     if recipe is not None:
         if card is None:
             rows += [("recipe", recipe.name), ("seed", str(recipe.seed))]
         window = f"{recipe.window.steps} steps, {recipe.window.overlap} shared"
         rows += [("dialect", recipe.dialect), ("window", window)]
-        rows += [(f"{name} tasks", words.count(len(keys))) for name, keys in recipe.tasks.items()
-                 if keys]  # fmt: skip
+        rows += [
+            (f"{name} tasks", words.count(len(keys))) for name, keys in recipe.tasks.items() if keys
+        ]
     fingerprint = recipe.fingerprint if recipe is not None else card.fingerprint if card else ""
     return (*rows, ("fingerprint", fingerprint)) if fingerprint else tuple(rows)
 

@@ -173,14 +173,29 @@ async def train(
     )
     metrics = MetricsFile(folder, until_update=checkpoint.counters.update if checkpoint else None)
     rollouts = Rollouts(
-        setting, blobs, dialect=dialect, window=recipe.window, run_id=folder.name,
-        max_tokens=recipe.settings.rollout.max_tokens, judged=judged, lockstep=at is None,
-    )  # fmt: skip
+        setting,
+        blobs,
+        dialect=dialect,
+        window=recipe.window,
+        run_id=folder.name,
+        max_tokens=recipe.settings.rollout.max_tokens,
+        judged=judged,
+        lockstep=at is None,
+    )
     trainer = Trainer(
-        recipe, tasks, seed=seed, folder=folder, learner=learner, engine=engine,
-        rollouts=rollouts, blobs=blobs, metrics=metrics, fingerprint=fingerprint, clocks=clocks,
+        recipe,
+        tasks,
+        seed=seed,
+        folder=folder,
+        learner=learner,
+        engine=engine,
+        rollouts=rollouts,
+        blobs=blobs,
+        metrics=metrics,
+        fingerprint=fingerprint,
+        clocks=clocks,
         watch=all_of(keeper, watch),
-    )  # fmt: skip
+    )
     try:
         if checkpoint is not None:
             trainer.resume(checkpoint)

@@ -177,9 +177,13 @@ class WeightsAndBiases:
         name = folder.resolve().name
         try:
             self._run: Any = wandb.init(
-                project=PROJECT, name=name, id=slug(name), resume="allow", dir=str(folder),
+                project=PROJECT,
+                name=name,
+                id=slug(name),
+                resume="allow",
+                dir=str(folder),
                 config=config,
-            )  # fmt: skip
+            )
         except wandb.errors.Error as error:
             words = " ".join(str(error).split())
             raise ConfigError(
@@ -208,9 +212,15 @@ class Trackio:
         # current run of the main context once more when the process ends.
         with redirect_stdout(sys.stderr):
             self._run: Any = copy_context().run(
-                trackio.init, PROJECT, name=folder.resolve().name, resume="allow", config=config,
-                embed=False, auto_log_cpu=False, auto_log_gpu=False,
-            )  # fmt: skip
+                trackio.init,
+                PROJECT,
+                name=folder.resolve().name,
+                resume="allow",
+                config=config,
+                embed=False,
+                auto_log_cpu=False,
+                auto_log_gpu=False,
+            )
 
     def __call__(self, line: Line) -> None:
         """Keep one line."""

@@ -278,13 +278,19 @@ class Trainer:
         held_out = await self._scheduled(number)
         at.append(self._clocks.wall())
         seconds = StageSeconds(
-            rollout=batch.seconds, sample=at[1] - at[0], update=at[2] - at[1],
+            rollout=batch.seconds,
+            sample=at[1] - at[0],
+            update=at[2] - at[1],
             evaluate=at[3] - at[2],
-        )  # fmt: skip
+        )
         told = UpdateTold(
-            update=number, version=version, batch=batch, attempts=attempts, prepared=prepared,
+            update=number,
+            version=version,
+            batch=batch,
+            attempts=attempts,
+            prepared=prepared,
             figures=figures,
-        )  # fmt: skip
+        )
         self._tell(update_line(told, held_out=held_out, seconds=seconds, cpu_s=self.spent()[1]))
 
     async def _beside(self, work: Callable[[], T]) -> T:
@@ -308,22 +314,31 @@ class Trainer:
     async def _play(self, number: int) -> PlayedBatch:
         curriculum = self._settings.learning.curriculum
         keys = choose_tasks(
-            list(self._progress.values()), self._settings.rollout.groups, update=number,
-            settings=curriculum, stream=stream(self._seed, "tasks", number),
-        )  # fmt: skip
+            list(self._progress.values()),
+            self._settings.rollout.groups,
+            update=number,
+            settings=curriculum,
+            stream=stream(self._seed, "tasks", number),
+        )
         planned = update_attempts(
-            self._seed, number, [self._by_key[key] for key in keys],
+            self._seed,
+            number,
+            [self._by_key[key] for key in keys],
             [attempts_for(self._progress[key], curriculum) for key in keys],
-        )  # fmt: skip
+        )
         began, before = self._clocks.wall(), self.engine.counters.told()
         played = await self._rollouts.play(
-            planned, self.engine, temperature=self._settings.rollout.temperature,
+            planned,
+            self.engine,
+            temperature=self._settings.rollout.temperature,
             lockstep=self._settings.rollout.max_staleness == 0,
-        )  # fmt: skip
+        )
         return PlayedBatch(
-            played=played, seconds=self._clocks.wall() - began,
-            before=before, after=self.engine.counters.told(),
-        )  # fmt: skip
+            played=played,
+            seconds=self._clocks.wall() - began,
+            before=before,
+            after=self.engine.counters.told(),
+        )
 
     def _learn_progress(self, played: Sequence[Played], number: int) -> None:
         groups: dict[str, list[Played]] = {}
@@ -332,9 +347,11 @@ class Trainer:
         for group in groups.values():
             key = group[0].planned.task.key
             self._progress[key] = after_group(
-                self._progress[key], [one.success for one in group], update=number,
+                self._progress[key],
+                [one.success for one in group],
+                update=number,
                 settings=self._settings.learning.curriculum,
-            )  # fmt: skip
+            )
 
     async def _hand_over(self) -> None:
         """Give the engine the learner's weights; the prefix cache begins anew."""

@@ -117,9 +117,10 @@ def row_matches(where: Where, row: dict[str, Any]) -> bool:
 
 def _whole_rows(check: Added | Removed, differences: Sequence[DiffRow], *, op: str) -> _Outcome:
     moved = [
-        row for row in _in_table(differences, check.app, check.table)
+        row
+        for row in _in_table(differences, check.app, check.table)
         if row.id and not row.field and row.op == op
-    ]  # fmt: skip
+    ]
     hits = tuple(
         row for row in moved if row_matches(check.where, row.after if op == "add" else row.before)
     )
@@ -149,9 +150,9 @@ def _changed(check: Changed, evidence: Evidence, differences: Sequence[DiffRow])
         if not changed:
             return _Outcome(fault=f"{where} is as it was")
         for field, wanted in check.to.items():
-            fault = "is gone" if field not in after[row_id] else explain(
-                wanted, after[row_id][field]
-            )  # fmt: skip
+            fault = (
+                "is gone" if field not in after[row_id] else explain(wanted, after[row_id][field])
+            )
             if fault:
                 return _Outcome(fault=f"{where}.{field}: {fault}")
         wanted_rows += changed

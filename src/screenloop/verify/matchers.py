@@ -145,10 +145,13 @@ def _of_number(expected: criteria.Number, found: frozenset[Decimal | None], show
     require_wellformed(expected)
     wanted = " ".join(
         f"{name} {bound:g}"
-        for name, bound in (("", expected.value), ("at least", expected.min),
-                            ("at most", expected.max))
+        for name, bound in (
+            ("", expected.value),
+            ("at least", expected.min),
+            ("at most", expected.max),
+        )
         if bound is not None
-    ).strip()  # fmt: skip
+    ).strip()
     if len(found) != 1:
         return f"expected {wanted}, but {_show(shown)} states {len(found)} numbers"
     (number,) = found

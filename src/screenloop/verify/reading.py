@@ -29,8 +29,9 @@ _NUMBER_WORDS = {
     )
 }
 _CURRENCY_CODE = re.compile(r"\b(us\$|usd|eur|gbp|cny|rmb)(?=[0-9])", re.IGNORECASE)
-_MARK_BEFORE = re.compile(r"(?P<sign>[-\u2212]?)\s*(?:us\$|[$€£¥]|\b(?:usd|eur|gbp|cny|rmb))\s*$",
-                          re.IGNORECASE)  # fmt: skip
+_MARK_BEFORE = re.compile(
+    r"(?P<sign>[-\u2212]?)\s*(?:us\$|[$€£¥]|\b(?:usd|eur|gbp|cny|rmb))\s*$", re.IGNORECASE
+)
 _UNIT_AFTER = re.compile(
     r"\s*(?:(?P<cents>¢|cents?\b)|(?:[$€£¥]|(?:dollars?|usd|euros?|eur|pounds?|gbp|yuan|rmb|cny)\b"
     r"|元|块))",
@@ -158,8 +159,9 @@ def times(text: str) -> frozenset[int | None]:
     found: set[int | None] = set()
     for match in _CLOCK.finditer(said):
         half = (match["half"] or match["half_only"] or "").casefold()
-        found.add(_minutes(int(match["hour"] or match["hour_only"]),
-                           int(match["minute"] or 0), half))  # fmt: skip
+        found.add(
+            _minutes(int(match["hour"] or match["hour_only"]), int(match["minute"] or 0), half)
+        )
     for match in _CLOCK_ZH.finditer(said):
         hour, minute = int(match["hour"]), 30 if match["half_hour"] else int(match["minute"] or 0)
         found.add(_minutes(hour, minute, _half_zh(match["half"], hour)))

@@ -178,9 +178,12 @@ class FakeKubernetes:
                 base64.urlsafe_b64decode(request.query["continue"]), type=tuple[int, int]
             )
         page = self.cluster.objects.page(
-            request.match_info["namespace"], _selected(request), limit=limit, version=version,
+            request.match_info["namespace"],
+            _selected(request),
+            limit=limit,
+            version=version,
             start=start,
-        )  # fmt: skip
+        )
         meta: dict[str, Any] = {"resourceVersion": str(page.version)}
         if page.left:
             mark = msgspec.json.encode((page.version, start + limit))

@@ -57,9 +57,20 @@ class _Instance:
     """One running Environment and who may use it now; small, since a host runs thousands."""
 
     __slots__ = (
-        "busy", "env", "episodes", "fence", "lease_id", "name", "reason", "ref", "results",
-        "running", "task", "turn", "used_s",
-    )  # fmt: skip
+        "busy",
+        "env",
+        "episodes",
+        "fence",
+        "lease_id",
+        "name",
+        "reason",
+        "ref",
+        "results",
+        "running",
+        "task",
+        "turn",
+        "used_s",
+    )
 
     def __init__(self, name: str, ref: EnvRef) -> None:
         self.name = name

@@ -71,9 +71,13 @@ async def run_host(
     blobs = open_blobs(plan.blobs)
     environments = Environments(blobs)
     host = InstanceHost(
-        plan.host, environments.open, probe=ready_start, clock=clock, rss_mb=rss_mb,
+        plan.host,
+        environments.open,
+        probe=ready_start,
+        clock=clock,
+        rss_mb=rss_mb,
         fencing=fencing,
-    )  # fmt: skip
+    )
     timer = OrphanTimer(orders.orphan_s, clock)
     app = HostApp(host, token=plan.token, blobs=blobs, heard=timer.heard).asgi()
     listener = listen(orders.listen, orders.port)

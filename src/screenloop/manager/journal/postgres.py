@@ -176,9 +176,14 @@ class PostgresJournal:
         """Write down a step before the host is asked."""
         action = msgspec.json.encode(intent.action)
         await self._write(
-            _INTEND, intent.instance, intent.fence, intent.action_id, intent.lease_id, action,
+            _INTEND,
+            intent.instance,
+            intent.fence,
+            intent.action_id,
+            intent.lease_id,
+            action,
             intent.deadline_s,
-        )  # fmt: skip
+        )
 
     async def settle(self, instance: str, fence: int, action_id: str) -> None:
         """Strike off an intent whose end is known."""
@@ -202,8 +207,10 @@ class PostgresJournal:
         if inherited.managers:
             _log.warning(
                 "%s took over %d instances from silent managers: %s",
-                manager, inherited.instances, ", ".join(inherited.managers),
-            )  # fmt: skip
+                manager,
+                inherited.instances,
+                ", ".join(inherited.managers),
+            )
         return Journalled(leases=tuple(leases), free=tuple(free), intents=tuple(intents))
 
     async def close(self) -> None:
@@ -263,15 +270,19 @@ class PostgresJournal:
             pool = self._pool
             if pool is None:
                 pool = await asyncpg.create_pool(
-                    self._url, min_size=0, max_size=CONNECTIONS, timeout=CONNECT_S,
-                    command_timeout=COMMAND_S, reset=_leave_as_it_is,
+                    self._url,
+                    min_size=0,
+                    max_size=CONNECTIONS,
+                    timeout=CONNECT_S,
+                    command_timeout=COMMAND_S,
+                    reset=_leave_as_it_is,
                     server_settings={
                         "search_path": self._schema,
                         "application_name": f"screenloop {self._member.manager}",
                         # A process that stops in the middle of a takeover keeps no locks.
                         "idle_in_transaction_session_timeout": f"{COMMAND_S:.0f}s",
                     },
-                )  # fmt: skip
+                )
                 self._pool = pool
             async with pool.acquire(timeout=COMMAND_S) as connection, connection.transaction():
                 await self._make_tables(connection)
@@ -317,9 +328,12 @@ class PostgresJournal:
             fault = ConfigError if what == "open" else InfraFault
             raise fault(f"cannot {what} the journal at {self._place}: {error}") from error
         except (
-            asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError,
+            asyncpg.PostgresError,
+            asyncpg.InterfaceError,
+            asyncpg.InternalClientError,
+            OSError,
             msgspec.MsgspecError,
-        ) as error:  # fmt: skip
+        ) as error:
             words = f"cannot {what} the journal at {self._place}: {words_of(error)}"
             raise InfraFault(words) from error
 
@@ -334,8 +348,14 @@ async def _leave_as_it_is(connection: Any) -> None:
 def _place(record: LeaseRecord | FreeRecord) -> tuple[Any, ...]:
     width, height = record.env.size_px
     return (
-        record.instance, record.fence, record.env.kind, width, height, record.host, record.boot,
-    )  # fmt: skip
+        record.instance,
+        record.fence,
+        record.env.kind,
+        width,
+        height,
+        record.host,
+        record.boot,
+    )
 
 
 def _env(row: Any) -> EnvRef:
@@ -344,22 +364,34 @@ def _env(row: Any) -> EnvRef:
 
 def _lease(row: Any) -> LeaseRecord:
     return LeaseRecord(
-        instance=row["instance"], fence=row["fence"], env=_env(row), host=row["host"],
-        boot=row["boot"], lease_id=row["lease_id"], run_id=row["run_id"],
-        request_id=row["request_id"], ttl_s=row["ttl_s"],
-    )  # fmt: skip
+        instance=row["instance"],
+        fence=row["fence"],
+        env=_env(row),
+        host=row["host"],
+        boot=row["boot"],
+        lease_id=row["lease_id"],
+        run_id=row["run_id"],
+        request_id=row["request_id"],
+        ttl_s=row["ttl_s"],
+    )
 
 
 def _free(row: Any) -> FreeRecord:
     return FreeRecord(
-        instance=row["instance"], fence=row["fence"], env=_env(row), host=row["host"],
+        instance=row["instance"],
+        fence=row["fence"],
+        env=_env(row),
+        host=row["host"],
         boot=row["boot"],
-    )  # fmt: skip
+    )
 
 
 def _intent(row: Any) -> Intent:
     return Intent(
-        instance=row["instance"], fence=row["fence"], action_id=row["action_id"],
-        lease_id=row["lease_id"], action=msgspec.json.decode(row["action"], type=Action),
+        instance=row["instance"],
+        fence=row["fence"],
+        action_id=row["action_id"],
+        lease_id=row["lease_id"],
+        action=msgspec.json.decode(row["action"], type=Action),
         deadline_s=row["deadline_s"],
-    )  # fmt: skip
+    )

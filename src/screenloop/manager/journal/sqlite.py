@@ -106,9 +106,14 @@ class SqliteJournal:
         """Write down a step before the host is asked."""
         self._numbers += 1
         row = (
-            intent.instance, intent.fence, intent.action_id, intent.lease_id,
-            msgspec.json.encode(intent.action), intent.deadline_s, self._numbers,
-        )  # fmt: skip
+            intent.instance,
+            intent.fence,
+            intent.action_id,
+            intent.lease_id,
+            msgspec.json.encode(intent.action),
+            intent.deadline_s,
+            self._numbers,
+        )
         self._write(_INTEND, row)
 
     async def settle(self, instance: str, fence: int, action_id: str) -> None:
@@ -172,8 +177,14 @@ class SqliteJournal:
 def _place(record: LeaseRecord | FreeRecord) -> tuple[Any, ...]:
     width, height = record.env.size_px
     return (
-        record.instance, record.fence, record.env.kind, width, height, record.host, record.boot,
-    )  # fmt: skip
+        record.instance,
+        record.fence,
+        record.env.kind,
+        width,
+        height,
+        record.host,
+        record.boot,
+    )
 
 
 def _env(row: Sequence[Any]) -> EnvRef:
@@ -182,9 +193,16 @@ def _env(row: Sequence[Any]) -> EnvRef:
 
 def _lease(row: Sequence[Any]) -> LeaseRecord:
     return LeaseRecord(
-        instance=row[0], fence=row[1], env=_env(row), host=row[5], boot=row[6],
-        lease_id=row[7], run_id=row[8], request_id=row[9], ttl_s=row[10],
-    )  # fmt: skip
+        instance=row[0],
+        fence=row[1],
+        env=_env(row),
+        host=row[5],
+        boot=row[6],
+        lease_id=row[7],
+        run_id=row[8],
+        request_id=row[9],
+        ttl_s=row[10],
+    )
 
 
 def _free(row: Sequence[Any]) -> FreeRecord:
@@ -193,6 +211,10 @@ def _free(row: Sequence[Any]) -> FreeRecord:
 
 def _intent(row: Sequence[Any]) -> Intent:
     return Intent(
-        instance=row[0], fence=row[1], action_id=row[2], lease_id=row[3],
-        action=msgspec.json.decode(row[4], type=Action), deadline_s=row[5],
-    )  # fmt: skip
+        instance=row[0],
+        fence=row[1],
+        action_id=row[2],
+        lease_id=row[3],
+        action=msgspec.json.decode(row[4], type=Action),
+        deadline_s=row[5],
+    )

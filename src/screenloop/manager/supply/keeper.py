@@ -80,9 +80,11 @@ class PoolKeeper:
             case Quarantine(instance=name, reason=reason):
                 unit = self.pool.units[name]
                 _log.warning(
-                    "instance %s is quarantined: %s", name, reason,
+                    "instance %s is quarantined: %s",
+                    name,
+                    reason,
                     extra={"instance": name, "host": unit.now.host},
-                )  # fmt: skip
+                )
                 wall_s = self._around.clock.wall_s()
                 self.pool.quarantine(unit, reason, now_s=now_s, wall_s=wall_s)
                 self._retire(unit, reason)

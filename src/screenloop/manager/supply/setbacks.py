@@ -48,9 +48,13 @@ class Setbacks:
         elif was != "stopping":
             level = logging.WARNING if runs else logging.INFO
             _log.log(
-                level, "host %s is gone (%s), %d instances in use", host, reason, len(runs),
+                level,
+                "host %s is gone (%s), %d instances in use",
+                host,
+                reason,
+                len(runs),
                 extra={"host": host},
-            )  # fmt: skip
+            )
         self._around.wake()
 
     def stop(self, record: HostRecord) -> None:

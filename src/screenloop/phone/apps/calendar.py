@@ -79,21 +79,37 @@ def _day_words(ui: Ui, date: str) -> str:
 def _event_row(event: Event, date: str, subtitle: str = "") -> EventRow:
     icon = "refresh" if event.repeat != "none" else "bell" if event.reminder_min else ""
     return EventRow(
-        start=event.start or ("All day", "全天"), end=event.end, title=event.title, icon=icon,
-        subtitle=subtitle or event.location, color=COLORS[event.calendar],
+        start=event.start or ("All day", "全天"),
+        end=event.end,
+        title=event.title,
+        icon=icon,
+        subtitle=subtitle or event.location,
+        color=COLORS[event.calendar],
         do=event_page(event=event.id, date=date),
-    )  # fmt: skip
+    )
 
 
 def _tabs(shown: str) -> tuple[Tab, ...]:
     return (
-        Tab(icon="calendar", words=("Month", "月"), selected=shown == "month",
-            do=month_page().at_root()),
-        Tab(icon="list", words=("Agenda", "日程"), selected=shown == "agenda",
-            do=agenda_page().at_root()),
-        Tab(icon="sliders", words=("Calendars", "日历"), selected=shown == "layers",
-            do=layers_page().at_root()),
-    )  # fmt: skip
+        Tab(
+            icon="calendar",
+            words=("Month", "月"),
+            selected=shown == "month",
+            do=month_page().at_root(),
+        ),
+        Tab(
+            icon="list",
+            words=("Agenda", "日程"),
+            selected=shown == "agenda",
+            do=agenda_page().at_root(),
+        ),
+        Tab(
+            icon="sliders",
+            words=("Calendars", "日历"),
+            selected=shown == "layers",
+            do=layers_page().at_root(),
+        ),
+    )
 
 
 def _fab(date: str) -> Fab:
@@ -114,19 +130,26 @@ def month_page(s: State, ui: Ui) -> Page:
             Text(words=("Nothing planned", "没有日程"), muted=True, align="center", pad_px=24)
         )
     return Page(
-        title=("Calendar", "日历"), large=True, tabs=_tabs("month"), fab=_fab(day),
+        title=("Calendar", "日历"),
+        large=True,
+        tabs=_tabs("month"),
+        fab=_fab(day),
         actions=(
             IconButton(icon="search", label=("Search", "搜索"), do=search_page()),
-            IconButton(icon="calendar", label=("Today", "今天"),
-                       do=ui.set(day=ui.today(), month=ui.today()[:7])),
+            IconButton(
+                icon="calendar",
+                label=("Today", "今天"),
+                do=ui.set(day=ui.today(), month=ui.today()[:7]),
+            ),
         ),
         body=(
-            MonthGrid(month=month, today=ui.today(), chosen=day, dots=dots,
-                      sunday_first=s.sunday_first),
+            MonthGrid(
+                month=month, today=ui.today(), chosen=day, dots=dots, sunday_first=s.sunday_first
+            ),
             Heading(words=_day_words(ui, day), link=("Day view", "日视图"), do=day_page(date=day)),
             *rows,
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/agenda")
@@ -143,9 +166,13 @@ def agenda_page(s: State, ui: Ui) -> Page:
     if not body:
         body.append(Empty(icon="calendar", words=("Nothing planned", "没有日程")))
     return Page(
-        title=("Agenda", "日程"), body=body, large=True, tabs=_tabs("agenda"), fab=_fab(ui.today()),
+        title=("Agenda", "日程"),
+        body=body,
+        large=True,
+        tabs=_tabs("agenda"),
+        fab=_fab(ui.today()),
         actions=(IconButton(icon="search", label=("Search", "搜索"), do=search_page()),),
-    )  # fmt: skip
+    )
 
 
 @app.page("/search")
@@ -172,12 +199,17 @@ def day_page(s: State, ui: Ui, date: Day) -> Page:
     timed = [e for e in found if e.start]
     blocks = tuple(
         Block(
-            title=e.title, start_min=minute_of(e.start), end_min=minute_of(e.end), lane=lane,
-            note=" · ".join(filter(None, (f"{e.start} - {e.end}", e.location))), lanes=lanes,
-            color=COLORS[e.calendar], do=event_page(event=e.id, date=date),
+            title=e.title,
+            start_min=minute_of(e.start),
+            end_min=minute_of(e.end),
+            lane=lane,
+            note=" · ".join(filter(None, (f"{e.start} - {e.end}", e.location))),
+            lanes=lanes,
+            color=COLORS[e.calendar],
+            do=event_page(event=e.id, date=date),
         )
         for e, lane, lanes in lanes_of(timed)
-    )  # fmt: skip
+    )
     now_min = ui.now_s // 60 % 1440 if date == ui.today() else -1
     day = datetime.date.fromisoformat(date)
 
@@ -186,9 +218,9 @@ def day_page(s: State, ui: Ui, date: Day) -> Page:
         return day_page(date=other)
 
     return Page(
-        title=_day_words(ui, date), fab=_fab(date), subtitle=ui.t(
-            f"{len(found)} event{'s' * (len(found) != 1)}", f"{len(found)} 个日程"
-        ),
+        title=_day_words(ui, date),
+        fab=_fab(date),
+        subtitle=ui.t(f"{len(found)} event{'s' * (len(found) != 1)}", f"{len(found)} 个日程"),
         actions=(
             IconButton(icon="chevron_left", label=("Previous day", "前一天"), do=beside(-1)),
             IconButton(icon="chevron_right", label=("Next day", "后一天"), do=beside(1)),
@@ -197,12 +229,13 @@ def day_page(s: State, ui: Ui, date: Day) -> Page:
             *(_event_row(e, date) for e in found if not e.start),
             Space(8),
             Hours(
-                blocks=blocks, now_min=now_min,
+                blocks=blocks,
+                now_min=now_min,
                 first_hour=min([7, *(b.start_min // 60 for b in blocks)]),
                 last_hour=max([21, *(-(-b.end_min // 60) for b in blocks)]),
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _facts_card(ui: Ui, e: Event) -> Card:
@@ -236,12 +269,15 @@ def event_page(s: State, ui: Ui, event: EventId, date: Day) -> Page:
                 Action(icon="calendar", words=("Move", "移动"), do=move_page(event=event)),
                 Action(icon="copy", words=("Duplicate", "复制"), do=copy_page(event=event)),
                 Action(icon="user_plus", words=("Invite", "邀请"), do=guests_page(event=event)),
-                Action(icon="share", words=("Share", "分享"),
-                       do=Share(text=" · ".join(filter(None, (e.title, when, hours, e.location))))),
+                Action(
+                    icon="share",
+                    words=("Share", "分享"),
+                    do=Share(text=" · ".join(filter(None, (e.title, when, hours, e.location)))),
+                ),
             ),
             inset_px=12,
         ),
-    ]  # fmt: skip
+    ]
     for other in overlapping(s.events, date, e.start, e.end, e.id) if e.start else ():
         words = ui.t(
             f"Overlaps with {other.title} ({other.start} - {other.end})",
@@ -259,21 +295,26 @@ def event_page(s: State, ui: Ui, event: EventId, date: Day) -> Page:
     if e.note:
         body += [Heading(words=("Note", "备注")), Text(words=e.note)]
     reminders = tuple(
-        Chip(words=words, selected=e.reminder_min == minutes,
-             do=remind_before(event=event, reminder_min=minutes))
+        Chip(
+            words=words,
+            selected=e.reminder_min == minutes,
+            do=remind_before(event=event, reminder_min=minutes),
+        )
         for minutes, words in REMINDERS
-    )  # fmt: skip
+    )
     body.append(Chips(chips=reminders, label=("Remind me before", "提前提醒")))
     if e.guests:
         body.append(Heading(words=ui.t(f"Guests ({len(e.guests)})", f"嘉宾（{len(e.guests)}）")))
         body += [Row(title=guest, lead=Avatar(name=guest, size_px=36)) for guest in e.guests]
     return Page(
-        title="", body=body, dialog=_sure(ui, e, date) if ui.get("sure", False) else None,
+        title="",
+        body=body,
+        dialog=_sure(ui, e, date) if ui.get("sure", False) else None,
         actions=(
             IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(event=event)),
             IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True)),
         ),
-    )  # fmt: skip
+    )
 
 
 def _sure(ui: Ui, e: Event, date: str) -> Dialog:
@@ -304,16 +345,20 @@ def guests_page(s: State, ui: Ui, event: EventId) -> Page:
         toggle = uninvite if chosen else invite
         rows.append(
             Row(
-                title=name, lead=Avatar(name=name), trailing_icon="check" if chosen else "plus",
-                do=toggle(event=event, name=name), selected=chosen,
+                title=name,
+                lead=Avatar(name=name),
+                trailing_icon="check" if chosen else "plus",
+                do=toggle(event=event, name=name),
+                selected=chosen,
             )
-        )  # fmt: skip
+        )
     if not rows:
         rows.append(Empty(icon="users", words=("Nobody found", "没有找到联系人")))
     return Page(
-        title=("Invite guests", "邀请嘉宾"), subtitle=f"{e.title} · {len(e.guests)}",
+        title=("Invite guests", "邀请嘉宾"),
+        subtitle=f"{e.title} · {len(e.guests)}",
         body=(text, *rows),
-    )  # fmt: skip
+    )
 
 
 def _form(s: State, ui: Ui, e: Event) -> tuple[list[Widget], dict[str, Any]]:
@@ -330,10 +375,17 @@ def _form(s: State, ui: Ui, e: Event) -> tuple[list[Widget], dict[str, Any]]:
     )
     note = ui.field("note", ("Note", "备注"), e.note, lines=2)
     args = {
-        "title": title.value, "date": date.value, "start": start.value, "end": end.value,
-        "all_day": all_day.value, "location": location.value, "note": note.value,
-        "calendar": calendar.value, "repeat": repeat.value, "reminder_min": reminder.value,
-    }  # fmt: skip
+        "title": title.value,
+        "date": date.value,
+        "start": start.value,
+        "end": end.value,
+        "all_day": all_day.value,
+        "location": location.value,
+        "note": note.value,
+        "calendar": calendar.value,
+        "repeat": repeat.value,
+        "reminder_min": reminder.value,
+    }
     hours: list[Widget] = [] if all_day.value else [Line(children=(start, end))]
     if not all_day.value:
         hours += _warnings(s, date.value, start.value, end.value, e.id)
@@ -382,9 +434,10 @@ def move_page(s: State, ui: Ui, event: EventId) -> Page:
         body.append(Banner(icon="refresh", words=("All its days move", "所有重复都会移动")))
     do = move(event=event, date=date.value, start=start.value, end=end.value)
     return Page(
-        title=("Move event", "移动日程"), body=body,
+        title=("Move event", "移动日程"),
+        body=body,
         footer=(Button(words=("Move here", "移动到此处"), do=do),),
-    )  # fmt: skip
+    )
 
 
 @app.page("/copy/{event}")
@@ -411,17 +464,25 @@ def layers_page(s: State, ui: Ui) -> Page:
         on = s.layers[layer].shown
         switches.append(
             Switch(
-                label=words, value=on, do=show(calendar=layer, on=not on), icon="calendar",
+                label=words,
+                value=on,
+                do=show(calendar=layer, on=not on),
+                icon="calendar",
                 subtitle=(f"{count} event{'s' * (count != 1)}", f"{count} 个日程"),
             )
-        )  # fmt: skip
+        )
     reminders = tuple(
-        Chip(words=words, selected=s.default_reminder_min == minutes,
-             do=set_default_reminder(reminder_min=minutes))
+        Chip(
+            words=words,
+            selected=s.default_reminder_min == minutes,
+            do=set_default_reminder(reminder_min=minutes),
+        )
         for minutes, words in REMINDERS
-    )  # fmt: skip
+    )
     return Page(
-        title=("Calendars", "日历"), large=True, tabs=_tabs("layers"),
+        title=("Calendars", "日历"),
+        large=True,
+        tabs=_tabs("layers"),
         body=(
             Heading(words=("Shown", "显示")),
             Card(children=tuple(switches)),
@@ -430,51 +491,101 @@ def layers_page(s: State, ui: Ui) -> Page:
             Heading(words=("Weeks", "周")),
             Card(
                 children=(
-                    Switch(label=("Start on Sunday", "从周日开始"), value=s.sunday_first,
-                           do=set_week_start(sunday=not s.sunday_first)),
+                    Switch(
+                        label=("Start on Sunday", "从周日开始"),
+                        value=s.sunday_first,
+                        do=set_week_start(sunday=not s.sunday_first),
+                    ),
                 )
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- flows ---------------------------------------------------------------------------------
 
 app.flow(
-    "plan a haircut", tap("6 March"), tap("New event"), enter("title", "Haircut"), press("back"),
-    tap("Start"), tap("Hour 15"), tap("Minute 15"), tap("End"), tap("Hour 16"), tap("Minute 00"),
-    enter("location", "Clip Studio"), press("back"), tap("10 min"), tap(add),
-)  # fmt: skip
+    "plan a haircut",
+    tap("6 March"),
+    tap("New event"),
+    enter("title", "Haircut"),
+    press("back"),
+    tap("Start"),
+    tap("Hour 15"),
+    tap("Minute 15"),
+    tap("End"),
+    tap("Hour 16"),
+    tap("Minute 00"),
+    enter("location", "Clip Studio"),
+    press("back"),
+    tap("10 min"),
+    tap(add),
+)
 app.flow(
-    "rename a meeting", tap("Agenda"), tap(event_page, event="event4"), tap(edit_page),
-    enter("title", "Project demo"), press("back"), tap("Family"), tap(edit),
-)  # fmt: skip
+    "rename a meeting",
+    tap("Agenda"),
+    tap(event_page, event="event4"),
+    tap(edit_page),
+    enter("title", "Project demo"),
+    press("back"),
+    tap("Family"),
+    tap(edit),
+)
 app.flow(
-    "move the dentist", tap("3 March"), tap(event_page, event="event3"), tap(move_page),
-    tap("Date"), tap("11"), tap(move),
-)  # fmt: skip
+    "move the dentist",
+    tap("3 March"),
+    tap(event_page, event="event3"),
+    tap(move_page),
+    tap("Date"),
+    tap("11"),
+    tap(move),
+)
 app.flow(
-    "copy the movie night", tap("Search"), enter("text", "movie"), press("back"),
-    tap(event_page, event="event10"), tap(copy_page), tap("Date of the copy"), tap("20"),
+    "copy the movie night",
+    tap("Search"),
+    enter("text", "movie"),
+    press("back"),
+    tap(event_page, event="event10"),
+    tap(copy_page),
+    tap("Date of the copy"),
+    tap("20"),
     tap(duplicate),
-)  # fmt: skip
+)
 app.flow(
-    "delete the supplier call", tap("Agenda"), tap(event_page, event="event7"), tap("Delete"),
+    "delete the supplier call",
+    tap("Agenda"),
+    tap(event_page, event="event7"),
+    tap("Delete"),
     tap(delete),
-)  # fmt: skip
+)
 app.flow(
-    "skip one yoga class", tap("Agenda"), tap(event_page, event="event5", date="2026-03-11"),
-    tap("Delete"), tap(skip),
-)  # fmt: skip
+    "skip one yoga class",
+    tap("Agenda"),
+    tap(event_page, event="event5", date="2026-03-11"),
+    tap("Delete"),
+    tap(skip),
+)
 app.flow(
-    "accept and be reminded", tap("Agenda"), tap(event_page, event="event6"), tap("Accept"),
+    "accept and be reminded",
+    tap("Agenda"),
+    tap(event_page, event="event6"),
+    tap("Accept"),
     tap(remind_before, reminder_min=30),
-)  # fmt: skip
+)
 app.flow(
-    "change the guests", tap("5 March"), tap("Day view"), tap(event_page, event="event8"),
-    tap(guests_page), tap(invite), tap(uninvite), tap(invite),
-)  # fmt: skip
+    "change the guests",
+    tap("5 March"),
+    tap("Day view"),
+    tap(event_page, event="event8"),
+    tap(guests_page),
+    tap(invite),
+    tap(uninvite),
+    tap(invite),
+)
 app.flow(
-    "options", tap("Calendars"), tap(show, calendar="work"),
-    tap(set_default_reminder, reminder_min=10), tap(set_week_start),
-)  # fmt: skip
+    "options",
+    tap("Calendars"),
+    tap(show, calendar="work"),
+    tap(set_default_reminder, reminder_min=10),
+    tap(set_week_start),
+)

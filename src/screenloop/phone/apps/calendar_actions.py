@@ -69,24 +69,44 @@ def _hours(ctx: Ctx, date: str, start: str, end: str, all_day: bool) -> tuple[st
 
 
 @app.action(
-    "events.add", tool="Put a new event into the calendar.", writes=["events"],
-    check=lambda before, after, a: len(after.events) == len(before.events) + 1
-    and after.events.first(lambda e: e.id not in before.events).title == a.title.strip(),
-)  # fmt: skip
+    "events.add",
+    tool="Put a new event into the calendar.",
+    writes=["events"],
+    check=lambda before, after, a: (
+        len(after.events) == len(before.events) + 1
+        and after.events.first(lambda e: e.id not in before.events).title == a.title.strip()
+    ),
+)
 def add(
-    s: State, ctx: Ctx, title: Title, date: Day, start: Clock = "09:00", end: Clock = "10:00",
-    all_day: bool = False, location: str = "", note: str = "", calendar: Layer = "personal",
-    repeat: Repeat = "none", reminder_min: Minutes = 0,
-) -> None:  # fmt: skip
+    s: State,
+    ctx: Ctx,
+    title: Title,
+    date: Day,
+    start: Clock = "09:00",
+    end: Clock = "10:00",
+    all_day: bool = False,
+    location: str = "",
+    note: str = "",
+    calendar: Layer = "personal",
+    repeat: Repeat = "none",
+    reminder_min: Minutes = 0,
+) -> None:
     """Put a new event into the calendar."""
     start, end = _hours(ctx, date, start, end, all_day)
     event = s.events.add(
         Event(
-            title=title.strip(), date=date, start=start, end=end, all_day=all_day, repeat=repeat,
-            location=location.strip(), note=note.strip(), calendar=calendar,
+            title=title.strip(),
+            date=date,
+            start=start,
+            end=end,
+            all_day=all_day,
+            repeat=repeat,
+            location=location.strip(),
+            note=note.strip(),
+            calendar=calendar,
             reminder_min=reminder_min,
         )
-    )  # fmt: skip
+    )
     _plan(ctx, event)
     ctx.toast(ctx.t("Event saved", "日程已保存"))
     ctx.move(Back())
@@ -94,22 +114,43 @@ def add(
 
 
 @app.action(
-    "events.edit", tool="Change all details of an event.", writes=["events"],
-    check=lambda before, after, a: after.events[a.event].title == a.title.strip()
-    and after.events[a.event].date == a.date,
-)  # fmt: skip
+    "events.edit",
+    tool="Change all details of an event.",
+    writes=["events"],
+    check=lambda before, after, a: (
+        after.events[a.event].title == a.title.strip() and after.events[a.event].date == a.date
+    ),
+)
 def edit(
-    s: State, ctx: Ctx, event: EventId, title: Title, date: Day, start: Clock, end: Clock,
-    all_day: bool, location: str, note: str, calendar: Layer, repeat: Repeat,
+    s: State,
+    ctx: Ctx,
+    event: EventId,
+    title: Title,
+    date: Day,
+    start: Clock,
+    end: Clock,
+    all_day: bool,
+    location: str,
+    note: str,
+    calendar: Layer,
+    repeat: Repeat,
     reminder_min: Minutes,
-) -> None:  # fmt: skip
+) -> None:
     """Change all details of an event."""
     start, end = _hours(ctx, date, start, end, all_day)
     row = s.events.update(
-        event, title=title.strip(), date=date, start=start, end=end, all_day=all_day,
-        location=location.strip(), note=note.strip(), calendar=calendar, repeat=repeat,
+        event,
+        title=title.strip(),
+        date=date,
+        start=start,
+        end=end,
+        all_day=all_day,
+        location=location.strip(),
+        note=note.strip(),
+        calendar=calendar,
+        repeat=repeat,
         reminder_min=reminder_min,
-    )  # fmt: skip
+    )
     _plan(ctx, row)
     ctx.toast(ctx.t("Event updated", "日程已更新"))
     ctx.move(Back())
@@ -118,9 +159,11 @@ def edit(
 
 
 @app.action(
-    "events.move", tool="Move an event to another day and time.", writes=["events"],
+    "events.move",
+    tool="Move an event to another day and time.",
+    writes=["events"],
     check=lambda before, after, a: after.events[a.event].date == a.date,
-)  # fmt: skip
+)
 def move(s: State, ctx: Ctx, event: EventId, date: Day, start: Clock, end: Clock) -> None:
     """Move an event to another day and time; an all-day event keeps its whole day."""
     start, end = _hours(ctx, date, start, end, s.events[event].all_day)
@@ -133,9 +176,11 @@ def move(s: State, ctx: Ctx, event: EventId, date: Day, start: Clock, end: Clock
 
 
 @app.action(
-    "events.duplicate", tool="Copy an event to a day.", writes=["events"],
+    "events.duplicate",
+    tool="Copy an event to a day.",
+    writes=["events"],
     check=lambda before, after, a: len(after.events) == len(before.events) + 1,
-)  # fmt: skip
+)
 def duplicate(s: State, ctx: Ctx, event: EventId, date: Day) -> None:
     """Copy an event to a day; the copy does not repeat and asks for no reply."""
     if not is_day(date):
@@ -150,9 +195,11 @@ def duplicate(s: State, ctx: Ctx, event: EventId, date: Day) -> None:
 
 
 @app.action(
-    "events.delete", tool="Delete an event with all its repeats.", writes=["events"],
+    "events.delete",
+    tool="Delete an event with all its repeats.",
+    writes=["events"],
     check=lambda before, after, a: a.event not in after.events,
-)  # fmt: skip
+)
 def delete(s: State, ctx: Ctx, event: EventId) -> None:
     """Delete an event with all its repeats."""
     s.events.remove(event)
@@ -161,9 +208,11 @@ def delete(s: State, ctx: Ctx, event: EventId) -> None:
 
 
 @app.action(
-    "events.skip", tool="Leave out one day of a repeated event.", writes=["events"],
+    "events.skip",
+    tool="Leave out one day of a repeated event.",
+    writes=["events"],
     check=lambda before, after, a: a.date in after.events[a.event].skips,
-)  # fmt: skip
+)
 def skip(s: State, ctx: Ctx, event: EventId, date: Day) -> None:
     """Leave out one day of a repeated event."""
     row = s.events[event]
@@ -177,19 +226,22 @@ def skip(s: State, ctx: Ctx, event: EventId, date: Day) -> None:
 
 
 @app.action(
-    "events.remind_before", tool="Set how many minutes before an event to remind, 0 for never.",
+    "events.remind_before",
+    tool="Set how many minutes before an event to remind, 0 for never.",
     writes=["events"],
     check=lambda before, after, a: after.events[a.event].reminder_min == a.reminder_min,
-)  # fmt: skip
+)
 def remind_before(s: State, ctx: Ctx, event: EventId, reminder_min: Minutes) -> None:
     """Set how long before an event to be reminded."""
     _plan(ctx, s.events.update(event, reminder_min=reminder_min))
 
 
 @app.action(
-    "events.reply", tool="Answer an invitation: yes, maybe or no.", writes=["events"],
+    "events.reply",
+    tool="Answer an invitation: yes, maybe or no.",
+    writes=["events"],
     check=lambda before, after, a: after.events[a.event].reply == a.reply,
-)  # fmt: skip
+)
 def answer(s: State, ctx: Ctx, event: EventId, reply: Literal["yes", "maybe", "no"]) -> None:
     """Answer an invitation."""
     organiser = s.events[event].organiser
@@ -200,9 +252,11 @@ def answer(s: State, ctx: Ctx, event: EventId, reply: Literal["yes", "maybe", "n
 
 
 @app.action(
-    "guests.invite", tool="Invite a contact to an event.", writes=["events"],
+    "guests.invite",
+    tool="Invite a contact to an event.",
+    writes=["events"],
     check=lambda before, after, a: a.name in after.events[a.event].guests,
-)  # fmt: skip
+)
 def invite(s: State, ctx: Ctx, event: EventId, name: str) -> None:
     """Invite a contact to an event."""
     row = s.events[event]
@@ -214,9 +268,11 @@ def invite(s: State, ctx: Ctx, event: EventId, name: str) -> None:
 
 
 @app.action(
-    "guests.remove", tool="Take a guest off an event.", writes=["events"],
+    "guests.remove",
+    tool="Take a guest off an event.",
+    writes=["events"],
     check=lambda before, after, a: a.name not in after.events[a.event].guests,
-)  # fmt: skip
+)
 def uninvite(s: State, ctx: Ctx, event: EventId, name: str) -> None:
     """Take a guest off an event."""
     row = s.events[event]
@@ -226,28 +282,33 @@ def uninvite(s: State, ctx: Ctx, event: EventId, name: str) -> None:
 
 
 @app.action(
-    "layers.show", tool="Show or hide one of the calendars.", writes=["layers"],
+    "layers.show",
+    tool="Show or hide one of the calendars.",
+    writes=["layers"],
     check=lambda before, after, a: after.layers[a.calendar].shown == a.on,
-)  # fmt: skip
+)
 def show(s: State, ctx: Ctx, calendar: LayerId, on: bool) -> None:
     """Show or hide one of the calendars."""
     s.layers.update(calendar, shown=on)
 
 
 @app.action(
-    "options.reminder", tool="Set the reminder that new events start with, in minutes.",
+    "options.reminder",
+    tool="Set the reminder that new events start with, in minutes.",
     writes=["default_reminder_min"],
     check=lambda before, after, a: after.default_reminder_min == a.reminder_min,
-)  # fmt: skip
+)
 def set_default_reminder(s: State, ctx: Ctx, reminder_min: Minutes) -> None:
     """Set the reminder that new events start with."""
     s.default_reminder_min = reminder_min
 
 
 @app.action(
-    "options.week_start", tool="Begin weeks on Sunday, or on Monday.", writes=["sunday_first"],
+    "options.week_start",
+    tool="Begin weeks on Sunday, or on Monday.",
+    writes=["sunday_first"],
     check=lambda before, after, a: after.sunday_first == a.sunday,
-)  # fmt: skip
+)
 def set_week_start(s: State, ctx: Ctx, sunday: bool) -> None:
     """Begin weeks on Sunday, or on Monday."""
     s.sunday_first = sunday
@@ -285,18 +346,20 @@ def day_events(s: State, ctx: Ctx, day: Day) -> list[Occurrence]:
 
 
 @app.query(
-    "events.search", tool="Find events by part of a title, place, note or guest.",
+    "events.search",
+    tool="Find events by part of a title, place, note or guest.",
     shows="/search",
-)  # fmt: skip
+)
 def search(s: State, ctx: Ctx, text: str) -> list[Event]:
     """Return the events that hold the text."""
     return found_in(s, text)
 
 
 @app.query(
-    "events.get", tool="Read one event, on its first day or another one of its days.",
+    "events.get",
+    tool="Read one event, on its first day or another one of its days.",
     shows="/e/{event}/{date}",
-)  # fmt: skip
+)
 def get(s: State, ctx: Ctx, event: EventId, date: SomeDay = "") -> Occurrence:
     """Return one event with the day that it is looked at on."""
     row = s.events[event]

@@ -22,8 +22,11 @@ LAYERS: tuple[tuple[Layer, tuple[str, str]], ...] = (
     ("health", ("Health", "健康")),
 )
 COLORS: dict[Layer, str] = {
-    "work": "#2f6fde", "personal": "#0f8a6d", "family": "#b4538a", "health": "#c98a12",
-}  # fmt: skip
+    "work": "#2f6fde",
+    "personal": "#0f8a6d",
+    "family": "#b4538a",
+    "health": "#c98a12",
+}
 Repeat = Literal["none", "daily", "weekly", "monthly"]
 REPEATS: tuple[tuple[Repeat, tuple[str, str]], ...] = (
     ("none", ("Never", "不重复")),
@@ -107,8 +110,14 @@ SEEDS: tuple[tuple[str, int, str, Layer, str, dict[str, Any]], ...] = (
     ("Piano lesson", 5, "11:00-11:45", "family", "Music School", {"repeat": "weekly"}),
     ("Brunch at {0}'s", 6, "10:30-12:30", "personal", "", {"by": 0, "guests": (0,)}),
     ("Design workshop", 8, "13:00-16:00", "work", "City Library", {"reminder_min": 1440}),
-    ("Flight to Mirador", 10, "07:45-09:30", "personal", "Port Alma Airport",
-     {"note": "Seat 14C, booking QX7RTL", "reminder_min": 60}),
+    (
+        "Flight to Mirador",
+        10,
+        "07:45-09:30",
+        "personal",
+        "Port Alma Airport",
+        {"note": "Seat 14C, booking QX7RTL", "reminder_min": 60},
+    ),
     ("Hotel check-in", 10, "15:00-15:30", "personal", "Hotel Meridian", {}),
     ("Rent due", -1, "", "personal", "", {"repeat": "monthly"}),
     ("Book club", 15, "19:00-21:00", "personal", "{2}'s place", {"repeat": "monthly"}),
@@ -116,7 +125,7 @@ SEEDS: tuple[tuple[str, int, str, Layer, str, dict[str, Any]], ...] = (
     ("Quarterly planning", 22, "09:00-12:00", "work", "Room Maple", {"by": 7, "guests": (7, 10)}),
     ("Flu vaccination", -5, "16:00-16:15", "health", "Harbor Clinic", {}),
     ("Farewell for {11}", -3, "17:00-19:00", "work", "The Old Dock", {"guests": (11,)}),
-)  # fmt: skip
+)
 FIXED = ("Budget meeting", "Supplier call")
 """Two events that overlap in every world."""
 
@@ -130,13 +139,19 @@ def seed_events(cast: Cast) -> Iterable[Event]:
         start, _, end = hours.partition("-")
         shift = 0 if title in FIXED else rng.choice((0, 0, 0, 15, 30))
         yield Event(
-            title=title.format(*firsts), date=cast.day(days), all_day=not hours,
-            start=later(start, shift), end=later(end, shift), calendar=layer,
-            location=place.format(*firsts), note=more.get("note", ""),
-            repeat=more.get("repeat", "none"), reminder_min=more.get("reminder_min", 0),
+            title=title.format(*firsts),
+            date=cast.day(days),
+            all_day=not hours,
+            start=later(start, shift),
+            end=later(end, shift),
+            calendar=layer,
+            location=place.format(*firsts),
+            note=more.get("note", ""),
+            repeat=more.get("repeat", "none"),
+            reminder_min=more.get("reminder_min", 0),
             guests=[names[i] for i in more.get("guests", ())],
             organiser=names[more["by"]] if "by" in more else "",
-        )  # fmt: skip
+        )
 
 
 def seed_layers(cast: Cast) -> Iterable[Shown]:

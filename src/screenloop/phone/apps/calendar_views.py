@@ -69,9 +69,16 @@ class MonthGrid(Struct, frozen=True, kw_only=True):
             label = d.words(WEEKDAYS[days[column].weekday()])
             short = label[-1] if d.lang == "zh" else label[:2]
             d.text(
-                short, left + column * cell, y + HEAD_PX, cell, size_px=12, line_px=WEEK_PX,
-                color=d.theme.muted, align="center", role=None,
-            )  # fmt: skip
+                short,
+                left + column * cell,
+                y + HEAD_PX,
+                cell,
+                size_px=12,
+                line_px=WEEK_PX,
+                color=d.theme.muted,
+                align="center",
+                role=None,
+            )
         for number, day in enumerate(days):
             top = y + HEAD_PX + WEEK_PX + number // 7 * CELL_PX
             self._draw_day(d, day, left + number % 7 * cell, top, cell)
@@ -89,10 +96,12 @@ class MonthGrid(Struct, frozen=True, kw_only=True):
             d.icon(icon, x + left + 10, y + 14, 24, d.theme.ink)
             d.node(
                 Node(
-                    role="button", label=d.words(label), box=Box(x + left, y + 4, 44, 44),
+                    role="button",
+                    label=d.words(label),
+                    box=Box(x + left, y + 4, 44, 44),
                     do=self._turn(steps),
                 )
-            )  # fmt: skip
+            )
 
     def _draw_day(self, d: Canvas, day: date, x: int, y: int, cell: int) -> None:
         t = d.theme
@@ -105,9 +114,17 @@ class MonthGrid(Struct, frozen=True, kw_only=True):
             d.box(x + (cell - 36) // 2, y + 1, 36, 36, fill, radius=18)
         color = t.on_tint if is_chosen else t.tint if is_today else t.ink if inside else t.line
         d.text(
-            str(day.day), x, y + 1, cell, size_px=15, line_px=36, color=color, align="center",
-            bold=is_today or is_chosen, role=None,
-        )  # fmt: skip
+            str(day.day),
+            x,
+            y + 1,
+            cell,
+            size_px=15,
+            line_px=36,
+            color=color,
+            align="center",
+            bold=is_today or is_chosen,
+            role=None,
+        )
         shown = dots[:3]
         left = x + (cell - 8 * len(shown) + 2) // 2
         for color in shown:
@@ -121,11 +138,15 @@ class MonthGrid(Struct, frozen=True, kw_only=True):
             label += d.words((f" · {count} event{'s' * (count > 1)}", f" · {count} 个日程"))
         d.node(
             Node(
-                role="button", label=label, box=Box(x, y, cell, CELL_PX), selected=is_chosen,
+                role="button",
+                label=label,
+                box=Box(x, y, cell, CELL_PX),
+                selected=is_chosen,
                 do=SetLocal(values={"day": iso, "month": iso[:7]}),
-                swipe_left=self._turn(1), swipe_right=self._turn(-1),
+                swipe_left=self._turn(1),
+                swipe_right=self._turn(-1),
             )
-        )  # fmt: skip
+        )
 
 
 class EventRow(Struct, frozen=True, kw_only=True):
@@ -204,9 +225,16 @@ class Hours(Struct, frozen=True, kw_only=True):
         for hour in range(self.first_hour, self.last_hour + 1):
             top = self._top(y, hour * 60)
             d.text(
-                f"{hour:02d}:00", x + 12, top - 9, 44, size_px=12, line_px=18, color=t.muted,
-                align="right", role=None,
-            )  # fmt: skip
+                f"{hour:02d}:00",
+                x + 12,
+                top - 9,
+                44,
+                size_px=12,
+                line_px=18,
+                color=t.muted,
+                align="right",
+                role=None,
+            )
             d.box(x + 66, top, w - 66 - MARGIN_PX, 1, t.line)
         for block in self.blocks:
             self._draw_block(d, block, x, y, w)
@@ -226,9 +254,16 @@ class Hours(Struct, frozen=True, kw_only=True):
         d.box(left, top + 3, 4, h - 6, ink, radius=2)
         line = min(20, h)
         d.text(
-            block.title, left + 12, top + (3 if h > 26 else 0), width - 16, size_px=13,
-            line_px=line, bold=True, color=ink, role=None,
-        )  # fmt: skip
+            block.title,
+            left + 12,
+            top + (3 if h > 26 else 0),
+            width - 16,
+            size_px=13,
+            line_px=line,
+            bold=True,
+            color=ink,
+            role=None,
+        )
         if h >= 44:
             d.text(
                 block.note, left + 12, top + 23, width - 16, size_px=12, color=t.muted, role=None

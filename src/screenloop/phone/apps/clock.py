@@ -76,15 +76,31 @@ QUICK_MIN = (1, 5, 10, 15, 30, 45)
 
 def _tabs(shown: str) -> tuple[Tab, ...]:
     return (
-        Tab(icon="alarm", words=("Alarm", "闹钟"), selected=shown == "alarms",
-            do=alarms_page().at_root()),
-        Tab(icon="globe", words=("World", "世界"), selected=shown == "world",
-            do=world_page().at_root()),
-        Tab(icon="timer", words=("Timer", "计时器"), selected=shown == "timer",
-            do=timer_page().at_root()),
-        Tab(icon="stopwatch", words=("Stopwatch", "秒表"), selected=shown == "stopwatch",
-            do=stopwatch_page().at_root()),
-    )  # fmt: skip
+        Tab(
+            icon="alarm",
+            words=("Alarm", "闹钟"),
+            selected=shown == "alarms",
+            do=alarms_page().at_root(),
+        ),
+        Tab(
+            icon="globe",
+            words=("World", "世界"),
+            selected=shown == "world",
+            do=world_page().at_root(),
+        ),
+        Tab(
+            icon="timer",
+            words=("Timer", "计时器"),
+            selected=shown == "timer",
+            do=timer_page().at_root(),
+        ),
+        Tab(
+            icon="stopwatch",
+            words=("Stopwatch", "秒表"),
+            selected=shown == "stopwatch",
+            do=stopwatch_page().at_root(),
+        ),
+    )
 
 
 # ---- alarms --------------------------------------------------------------------------------
@@ -92,9 +108,11 @@ def _tabs(shown: str) -> tuple[Tab, ...]:
 
 def _days_words(ui: Ui, days: str) -> str:
     known = {
-        "": ("Once", "仅一次"), EVERY_DAY: ("Every day", "每天"),
-        WEEKDAYS_ONLY: ("Weekdays", "工作日"), WEEKEND: ("Weekends", "周末"),
-    }  # fmt: skip
+        "": ("Once", "仅一次"),
+        EVERY_DAY: ("Every day", "每天"),
+        WEEKDAYS_ONLY: ("Weekdays", "工作日"),
+        WEEKEND: ("Weekends", "周末"),
+    }
     if days in known:
         return ui.t(*known[days])
     return ", ".join(ui.t(*WEEKDAYS[int(day) - 1]) for day in days.split(","))
@@ -126,18 +144,24 @@ def alarms_page(s: State, ui: Ui) -> Page:
             note += ui.t(" · snoozed", " · 贪睡中")
         body.append(
             AlarmRow(
-                time=alarm.time, note=note, on=alarm.enabled, alert=alarm.ringing,
+                time=alarm.time,
+                note=note,
+                on=alarm.enabled,
+                alert=alarm.ringing,
                 toggle=enable(alarm=alarm.id, on=not alarm.enabled),
                 do=alarm_page(alarm=alarm.id),
             )
-        )  # fmt: skip
+        )
     if not len(s.alarms):
         body.append(Empty(icon="alarm", words=("No alarms yet", "还没有闹钟")))
     return Page(
-        title=("Alarms", "闹钟"), large=True, body=body, tabs=_tabs("alarms"),
+        title=("Alarms", "闹钟"),
+        large=True,
+        body=body,
+        tabs=_tabs("alarms"),
         fab=Fab(icon="plus", words=("New alarm", "新建闹钟"), do=new_page()),
         actions=(IconButton(icon="moon", label=("Bedtime", "就寝时间"), do=bedtime_page()),),
-    )  # fmt: skip
+    )
 
 
 def _toggled(days: str, day: str) -> str:
@@ -149,10 +173,13 @@ def _form(ui: Ui, a: Alarm) -> tuple[list[Widget], dict[str, Any]]:
     label = ui.field("label", ("Label", "标签"), a.label)
     days: str = ui.get("days", a.days)
     buttons = tuple(
-        DayButton(words=words, selected=str(number) in days.split(","),
-                  do=ui.set(days=_toggled(days, str(number))))
+        DayButton(
+            words=words,
+            selected=str(number) in days.split(","),
+            do=ui.set(days=_toggled(days, str(number))),
+        )
         for number, words in enumerate(WEEKDAYS, start=1)
-    )  # fmt: skip
+    )
     presets = ("", WEEKDAYS_ONLY, WEEKEND, EVERY_DAY)
     chips = tuple(
         Chip(words=_days_words(ui, preset), do=ui.set(days=preset), selected=preset == days)
@@ -162,14 +189,23 @@ def _form(ui: Ui, a: Alarm) -> tuple[list[Widget], dict[str, Any]]:
     sounds = ui.chips("sound", SOUNDS, a.sound, label=("Sound", "铃声"))
     vibrate = ui.switch("vibrate", ("Vibrate", "振动"), a.vibrate)
     args = {
-        "time": time.value, "label": label.value, "days": days, "snooze_min": snoozes.value,
-        "sound": sounds.value, "vibrate": vibrate.value,
-    }  # fmt: skip
+        "time": time.value,
+        "label": label.value,
+        "days": days,
+        "snooze_min": snoozes.value,
+        "sound": sounds.value,
+        "vibrate": vibrate.value,
+    }
     body: list[Widget] = [
-        Big(words=time.value, caption=_days_words(ui, days)), time, label,
-        Chips(chips=chips, value=days, label=("Repeat", "重复")), DayButtons(days=buttons),
-        snoozes, sounds, vibrate,
-    ]  # fmt: skip
+        Big(words=time.value, caption=_days_words(ui, days)),
+        time,
+        label,
+        Chips(chips=chips, value=days, label=("Repeat", "重复")),
+        DayButtons(days=buttons),
+        snoozes,
+        sounds,
+        vibrate,
+    ]
     return body, args
 
 
@@ -189,14 +225,18 @@ def alarm_page(s: State, ui: Ui, alarm: AlarmId) -> Page:
     save = Button(words=("Save", "保存"), do=edit_alarm(alarm=alarm, **args))
     text = " · ".join(filter(None, (row.time, row.label)))
     sure = ui.question(
-        ("Delete alarm?", "删除闹钟？"), text=text, yes=("Delete", "删除"),
+        ("Delete alarm?", "删除闹钟？"),
+        text=text,
+        yes=("Delete", "删除"),
         do=delete_alarm(alarm=alarm),
-    )  # fmt: skip
+    )
     return Page(
-        title=("Edit alarm", "编辑闹钟"), body=body, footer=(save,),
+        title=("Edit alarm", "编辑闹钟"),
+        body=body,
+        footer=(save,),
         dialog=sure,
         actions=(IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True)),),
-    )  # fmt: skip
+    )
 
 
 @app.page("/ring/{alarm}")
@@ -217,13 +257,14 @@ def ring_page(s: State, ui: Ui, alarm: AlarmId) -> Page:
     if row.ringing or row.snoozed_until_s:
         buttons.append(Button(words=("Dismiss", "停止"), do=dismiss(alarm=alarm)))
     return Page(
-        title=("Alarm", "闹钟"), footer=tuple(buttons),
+        title=("Alarm", "闹钟"),
+        footer=tuple(buttons),
         body=(
             Space(60),
             Dial(words=row.time, caption=state, share=float(row.ringing), done=row.ringing),
             Text(words=row.label, size_px=24, bold=True, align="center"),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/bedtime")
@@ -240,17 +281,22 @@ def bedtime_page(s: State, ui: Ui) -> Page:
             Card(
                 children=(
                     Switch(
-                        label=("Bedtime schedule", "就寝计划"), value=s.bedtime_on, icon="moon",
+                        label=("Bedtime schedule", "就寝计划"),
+                        value=s.bedtime_on,
+                        icon="moon",
                         subtitle=f"{s.bedtime} - {s.wake}",
                         do=enable_bedtime(on=not s.bedtime_on),
                     ),
                 )
             ),
             Line(children=(bedtime, wake)),
-            Button(words=("Save times", "保存时间"), enabled=changed,
-                   do=set_bedtime(bedtime=bedtime.value, wake=wake.value)),
+            Button(
+                words=("Save times", "保存时间"),
+                enabled=changed,
+                do=set_bedtime(bedtime=bedtime.value, wake=wake.value),
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- world clock ---------------------------------------------------------------------------
@@ -274,9 +320,12 @@ def _there(ui: Ui, zone: Zone, at_s: int) -> tuple[str, str]:
 def _city_row(ui: Ui, zone: Zone) -> CityRow:
     clock, note = _there(ui, zone, ui.now_s)
     return CityRow(
-        name=(zone.name, zone.name_zh), note=note, clock=clock, do=city_page(zone=zone.id),
+        name=(zone.name, zone.name_zh),
+        note=note,
+        clock=clock,
+        do=city_page(zone=zone.id),
         by_day="06:00" <= clock < "18:00",
-    )  # fmt: skip
+    )
 
 
 @app.page("/world")
@@ -286,10 +335,12 @@ def world_page(s: State, ui: Ui) -> Page:
     if not rows:
         rows.append(Empty(icon="globe", words=("No cities yet", "还没有城市")))
     return Page(
-        title=("World clock", "世界时钟"), large=True, tabs=_tabs("world"),
+        title=("World clock", "世界时钟"),
+        large=True,
+        tabs=_tabs("world"),
         body=(Big(words=ui.clock(ui.now_s), caption=ui.day(ui.now_s)), *rows),
         fab=Fab(icon="plus", words=("Add city", "添加城市"), do=cities_page()),
-    )  # fmt: skip
+    )
 
 
 @app.page("/cities")
@@ -302,11 +353,13 @@ def cities_page(s: State, ui: Ui) -> Page:
         clock, _ = _there(ui, zone, ui.now_s)
         rows.append(
             Row(
-                title=(zone.name, zone.name_zh), subtitle=zone.country, trailing=clock,
+                title=(zone.name, zone.name_zh),
+                subtitle=zone.country,
+                trailing=clock,
                 lead=Glyph(icon="check" if zone.id in chosen else "globe"),
                 do=city_page(zone=zone.id) if zone.id in chosen else add_city(zone=zone.id),
             )
-        )  # fmt: skip
+        )
     if not rows:
         rows.append(Empty(icon="globe", words=("No city found", "没有找到城市")))
     return Page(title=("Add city", "添加城市"), body=(text, *rows))
@@ -332,9 +385,10 @@ def city_page(s: State, ui: Ui, zone: ZoneId) -> Page:
     ]
     if s.cities.first(lambda c: c.zone == zone):
         body.append(
-            Button(words=("Remove from list", "从列表移除"), kind="danger",
-                   do=remove_city(zone=zone))
-        )  # fmt: skip
+            Button(
+                words=("Remove from list", "从列表移除"), kind="danger", do=remove_city(zone=zone)
+            )
+        )
     else:
         body.append(Button(words=("Add to list", "添加到列表"), do=add_city(zone=zone)))
     return Page(title=(row.name, row.name_zh), body=body)
@@ -345,9 +399,10 @@ def city_page(s: State, ui: Ui, zone: ZoneId) -> Page:
 
 def _state_words(ui: Ui, row: Countdown) -> str:
     words = {
-        "running": ("Running", "运行中"), "paused": ("Paused", "已暂停"),
+        "running": ("Running", "运行中"),
+        "paused": ("Paused", "已暂停"),
         "done": ("Time is up", "时间到"),
-    }  # fmt: skip
+    }
     return ui.t(*words[row.state])
 
 
@@ -364,24 +419,33 @@ def timer_page(s: State, ui: Ui) -> Page:
     )
     running: list[Widget] = [
         Row(
-            title=row.label or ui.t("Timer", "计时器"), subtitle=_state_words(ui, row),
-            lead=Glyph(icon="timer"), trailing=span(left_of(row, ui.now_s)), bold=True,
+            title=row.label or ui.t("Timer", "计时器"),
+            subtitle=_state_words(ui, row),
+            lead=Glyph(icon="timer"),
+            trailing=span(left_of(row, ui.now_s)),
+            bold=True,
             do=countdown_page(countdown=row.id),
         )
         for row in s.countdowns
-    ]  # fmt: skip
+    ]
     start = start_countdown(
         hours=hours.value, minutes=minutes.value, seconds=seconds.value, label=label.value
     )
     return Page(
-        title=("Timer", "计时器"), large=True, tabs=_tabs("timer"),
+        title=("Timer", "计时器"),
+        large=True,
+        tabs=_tabs("timer"),
         body=(
             *([Card(children=tuple(running))] if running else []),
             Big(words=span(total_s), caption=("New timer", "新计时器")),
-            quick, hours, minutes, seconds, label,
+            quick,
+            hours,
+            minutes,
+            seconds,
+            label,
             Button(words=("Start", "开始"), icon="play", do=start),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/timer/{countdown}")
@@ -409,11 +473,15 @@ def countdown_page(s: State, ui: Ui, countdown: CountdownId) -> Page:
         body=(
             Space(40),
             Dial(words=span(left_s), caption=_state_words(ui, row), share=share, done=done),
-            Text(words=(f"of {span(row.total_s)}", f"共 {span(row.total_s)}"), muted=True,
-                 align="center"),
-            Space(20), Line(children=tuple(children), inset_px=24),
+            Text(
+                words=(f"of {span(row.total_s)}", f"共 {span(row.total_s)}"),
+                muted=True,
+                align="center",
+            ),
+            Space(20),
+            Line(children=tuple(children), inset_px=24),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/stopwatch")
@@ -440,58 +508,123 @@ def stopwatch_page(s: State, ui: Ui) -> Page:
                 row.took_s, ""
             )
         laps.append(
-            Row(title=(f"Lap {row.number}", f"第 {row.number} 圈"), subtitle=mark,
-                trailing=f"{span(row.took_s)}  /  {span(row.at_s)}")
-        )  # fmt: skip
+            Row(
+                title=(f"Lap {row.number}", f"第 {row.number} 圈"),
+                subtitle=mark,
+                trailing=f"{span(row.took_s)}  /  {span(row.at_s)}",
+            )
+        )
     state = ("Running", "运行中") if running else ("Stopped", "已停止")
     return Page(
-        title=("Stopwatch", "秒表"), large=True, tabs=_tabs("stopwatch"),
+        title=("Stopwatch", "秒表"),
+        large=True,
+        tabs=_tabs("stopwatch"),
         body=(
             Dial(words=span(shown_s), caption=state, share=shown_s % 60 / 60),
             Line(children=buttons, inset_px=80),
             *([Card(children=tuple(laps))] if laps else []),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- flows ---------------------------------------------------------------------------------
 
 app.flow(
-    "set an alarm", tap("New alarm"), tap("Time"), tap("Hour 05"), tap("Minute 45"),
-    enter("label", "Swim"), press("back"), tap("Tue"), tap("Thu"), tap("Ripple"), tap(add_alarm),
-)  # fmt: skip
+    "set an alarm",
+    tap("New alarm"),
+    tap("Time"),
+    tap("Hour 05"),
+    tap("Minute 45"),
+    enter("label", "Swim"),
+    press("back"),
+    tap("Tue"),
+    tap("Thu"),
+    tap("Ripple"),
+    tap(add_alarm),
+)
 app.flow(
-    "edit an alarm", tap(alarm_page, alarm="alarm3"), tap("Once"), tap("Sun"), tap("5 min"),
+    "edit an alarm",
+    tap(alarm_page, alarm="alarm3"),
+    tap("Once"),
+    tap("Sun"),
+    tap("5 min"),
     tap(edit_alarm),
-)  # fmt: skip
+)
 app.flow("switch alarms", tap(enable, alarm="alarm2"), tap(enable, alarm="alarm1"))
 app.flow("delete an alarm", tap(alarm_page, alarm="alarm7"), tap("Delete"), tap(delete_alarm))
 app.flow(
-    "snooze a ringing alarm", tap("New alarm"), tap("Time"), tap("Hour 09"), tap("Minute 10"),
-    tap(add_alarm), wait(600), tap(ring_page, alarm="alarm8"), tap(snooze), wait(600),
-    tap(ring_page, alarm="alarm8"), tap(dismiss),
-)  # fmt: skip
+    "snooze a ringing alarm",
+    tap("New alarm"),
+    tap("Time"),
+    tap("Hour 09"),
+    tap("Minute 10"),
+    tap(add_alarm),
+    wait(600),
+    tap(ring_page, alarm="alarm8"),
+    tap(snooze),
+    wait(600),
+    tap(ring_page, alarm="alarm8"),
+    tap(dismiss),
+)
 app.flow(
-    "change the cities", tap("World"), tap("Add city"), enter("text", "cai"), press("back"),
-    tap(add_city, zone="cairo"), tap(city_page, zone="cairo"), tap("Time here"), tap("Hour 15"),
-    tap("Minute 30"), tap(remove_city), tap(city_page), tap(remove_city),
-)  # fmt: skip
+    "change the cities",
+    tap("World"),
+    tap("Add city"),
+    enter("text", "cai"),
+    press("back"),
+    tap(add_city, zone="cairo"),
+    tap(city_page, zone="cairo"),
+    tap("Time here"),
+    tap("Hour 15"),
+    tap("Minute 30"),
+    tap(remove_city),
+    tap(city_page),
+    tap(remove_city),
+)
 app.flow(
-    "time the tea", tap("Timer"), tap("5 min"), tap("Minutes +"), enter("label", "Tea"),
-    press("back"), tap(start_countdown), tap(pause), tap(extend), tap(resume), tap(restart),
-    wait(360), tap(extend),
-)  # fmt: skip
+    "time the tea",
+    tap("Timer"),
+    tap("5 min"),
+    tap("Minutes +"),
+    enter("label", "Tea"),
+    press("back"),
+    tap(start_countdown),
+    tap(pause),
+    tap(extend),
+    tap(resume),
+    tap(restart),
+    wait(360),
+    tap(extend),
+)
 app.flow("drop a timer", tap("Timer"), tap("1 min"), tap(start_countdown), tap(cancel))
 app.flow(
-    "time a run", tap("Stopwatch"), tap(start_stopwatch), wait(65), tap(lap), wait(70), tap(lap),
-    tap(stop_stopwatch),
-)  # fmt: skip
-app.flow(
-    "clear the stopwatch", tap("Stopwatch"), tap(start_stopwatch), wait(9), tap(stop_stopwatch),
-    tap(start_stopwatch), tap(lap), tap(stop_stopwatch), tap(reset_stopwatch),
+    "time a run",
+    tap("Stopwatch"),
     tap(start_stopwatch),
-)  # fmt: skip
+    wait(65),
+    tap(lap),
+    wait(70),
+    tap(lap),
+    tap(stop_stopwatch),
+)
 app.flow(
-    "go to bed earlier", tap("Bedtime"), tap("Bedtime"), tap("Hour 21"), tap("Minute 45"),
-    tap(set_bedtime), tap(enable_bedtime),
-)  # fmt: skip
+    "clear the stopwatch",
+    tap("Stopwatch"),
+    tap(start_stopwatch),
+    wait(9),
+    tap(stop_stopwatch),
+    tap(start_stopwatch),
+    tap(lap),
+    tap(stop_stopwatch),
+    tap(reset_stopwatch),
+    tap(start_stopwatch),
+)
+app.flow(
+    "go to bed earlier",
+    tap("Bedtime"),
+    tap("Bedtime"),
+    tap("Hour 21"),
+    tap("Minute 45"),
+    tap(set_bedtime),
+    tap(enable_bedtime),
+)

@@ -49,54 +49,89 @@ def _plan(ctx: Ctx, alarm: Alarm) -> None:
 
 
 @app.action(
-    "alarms.add", tool="Set a new alarm.", writes=["alarms"],
+    "alarms.add",
+    tool="Set a new alarm.",
+    writes=["alarms"],
     check=lambda before, after, a: len(after.alarms) == len(before.alarms) + 1,
-)  # fmt: skip
+)
 def add_alarm(
-    s: State, ctx: Ctx, time: Clock, label: Label = "", days: Days = "", snooze_min: Snooze = 10,
-    sound: Sound = "Dawn", vibrate: bool = True,
-) -> None:  # fmt: skip
+    s: State,
+    ctx: Ctx,
+    time: Clock,
+    label: Label = "",
+    days: Days = "",
+    snooze_min: Snooze = 10,
+    sound: Sound = "Dawn",
+    vibrate: bool = True,
+) -> None:
     """Set a new alarm."""
     alarm = s.alarms.add(
-        Alarm(time=time, label=label.strip(), days=in_order(days), snooze_min=snooze_min,
-              sound=sound, vibrate=vibrate)
-    )  # fmt: skip
+        Alarm(
+            time=time,
+            label=label.strip(),
+            days=in_order(days),
+            snooze_min=snooze_min,
+            sound=sound,
+            vibrate=vibrate,
+        )
+    )
     _plan(ctx, alarm)
     ctx.toast(ctx.t(f"Alarm set for {time}", f"闹钟已设为 {time}"))
     ctx.move(Back())
 
 
 @app.action(
-    "alarms.edit", tool="Change all details of an alarm.", writes=["alarms"],
+    "alarms.edit",
+    tool="Change all details of an alarm.",
+    writes=["alarms"],
     check=lambda before, after, a: after.alarms[a.alarm].time == a.time,
-)  # fmt: skip
+)
 def edit_alarm(
-    s: State, ctx: Ctx, alarm: AlarmId, time: Clock, label: Label, days: Days, snooze_min: Snooze,
-    sound: Sound, vibrate: bool,
-) -> None:  # fmt: skip
+    s: State,
+    ctx: Ctx,
+    alarm: AlarmId,
+    time: Clock,
+    label: Label,
+    days: Days,
+    snooze_min: Snooze,
+    sound: Sound,
+    vibrate: bool,
+) -> None:
     """Change all details of an alarm, and switch it on."""
     row = s.alarms.update(
-        alarm, time=time, label=label.strip(), days=in_order(days), snooze_min=snooze_min,
-        sound=sound, vibrate=vibrate, enabled=True, ringing=False, snoozed_until_s=0,
-    )  # fmt: skip
+        alarm,
+        time=time,
+        label=label.strip(),
+        days=in_order(days),
+        snooze_min=snooze_min,
+        sound=sound,
+        vibrate=vibrate,
+        enabled=True,
+        ringing=False,
+        snoozed_until_s=0,
+    )
     _plan(ctx, row)
     ctx.toast(ctx.t("Alarm updated", "闹钟已更新"))
     ctx.move(Back())
 
 
 @app.action(
-    "alarms.enable", tool="Switch an alarm on or off.", writes=["alarms"],
+    "alarms.enable",
+    tool="Switch an alarm on or off.",
+    writes=["alarms"],
     check=lambda before, after, a: after.alarms[a.alarm].enabled == a.on,
-)  # fmt: skip
+)
 def enable(s: State, ctx: Ctx, alarm: AlarmId, on: bool) -> None:
     """Switch an alarm on or off."""
     _plan(ctx, s.alarms.update(alarm, enabled=on, ringing=False, snoozed_until_s=0))
 
 
 @app.action(
-    "alarms.delete", tool="Delete an alarm.", writes=["alarms"],
+    "alarms.delete",
+    tool="Delete an alarm.",
+    writes=["alarms"],
     check=lambda before, after, a: a.alarm not in after.alarms,
-)  # fmt: skip
+)
 def delete_alarm(s: State, ctx: Ctx, alarm: AlarmId) -> None:
     """Delete an alarm."""
     s.alarms.remove(alarm)
@@ -105,9 +140,11 @@ def delete_alarm(s: State, ctx: Ctx, alarm: AlarmId) -> None:
 
 
 @app.action(
-    "alarms.snooze", tool="Let a ringing alarm ring again later.", writes=["alarms"],
+    "alarms.snooze",
+    tool="Let a ringing alarm ring again later.",
+    writes=["alarms"],
     check=lambda before, after, a: after.alarms[a.alarm].snoozed_until_s > 0,
-)  # fmt: skip
+)
 def snooze(s: State, ctx: Ctx, alarm: AlarmId) -> None:
     """Let a ringing alarm ring again after its snooze time."""
     row = s.alarms[alarm]
@@ -123,9 +160,11 @@ def snooze(s: State, ctx: Ctx, alarm: AlarmId) -> None:
 
 
 @app.action(
-    "alarms.dismiss", tool="Stop an alarm that rings or is snoozed.", writes=["alarms"],
+    "alarms.dismiss",
+    tool="Stop an alarm that rings or is snoozed.",
+    writes=["alarms"],
     check=lambda before, after, a: not after.alarms[a.alarm].ringing,
-)  # fmt: skip
+)
 def dismiss(s: State, ctx: Ctx, alarm: AlarmId) -> None:
     """Stop an alarm that rings or is snoozed."""
     row = s.alarms[alarm]
@@ -161,9 +200,11 @@ def ring_again(s: State, ctx: Ctx, alarm: str, at_s: int) -> None:
 
 
 @app.action(
-    "world.add", tool="Put a city on the world clock.", writes=["cities"],
+    "world.add",
+    tool="Put a city on the world clock.",
+    writes=["cities"],
     check=lambda before, after, a: after.cities.first(lambda c: c.zone == a.zone) is not None,
-)  # fmt: skip
+)
 def add_city(s: State, ctx: Ctx, zone: ZoneId) -> None:
     """Put a city on the world clock."""
     name = s.zones[zone].name
@@ -175,9 +216,11 @@ def add_city(s: State, ctx: Ctx, zone: ZoneId) -> None:
 
 
 @app.action(
-    "world.remove", tool="Take a city off the world clock.", writes=["cities"],
+    "world.remove",
+    tool="Take a city off the world clock.",
+    writes=["cities"],
     check=lambda before, after, a: after.cities.first(lambda c: c.zone == a.zone) is None,
-)  # fmt: skip
+)
 def remove_city(s: State, ctx: Ctx, zone: ZoneId) -> None:
     """Take a city off the world clock."""
     row = s.cities.first(lambda c: c.zone == zone)
@@ -198,9 +241,11 @@ def _run(s: State, ctx: Ctx, countdown: str, seconds: int) -> None:
 
 
 @app.action(
-    "timers.start", tool="Start a new countdown.", writes=["countdowns"],
+    "timers.start",
+    tool="Start a new countdown.",
+    writes=["countdowns"],
     check=lambda before, after, a: len(after.countdowns) == len(before.countdowns) + 1,
-)  # fmt: skip
+)
 def start_countdown(
     s: State,
     ctx: Ctx,
@@ -219,9 +264,11 @@ def start_countdown(
 
 
 @app.action(
-    "timers.pause", tool="Pause a running countdown.", writes=["countdowns"],
+    "timers.pause",
+    tool="Pause a running countdown.",
+    writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state == "paused",
-)  # fmt: skip
+)
 def pause(s: State, ctx: Ctx, countdown: CountdownId) -> None:
     """Pause a running countdown."""
     row = s.countdowns[countdown]
@@ -232,9 +279,11 @@ def pause(s: State, ctx: Ctx, countdown: CountdownId) -> None:
 
 
 @app.action(
-    "timers.resume", tool="Let a paused countdown go on.", writes=["countdowns"],
+    "timers.resume",
+    tool="Let a paused countdown go on.",
+    writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state == "running",
-)  # fmt: skip
+)
 def resume(s: State, ctx: Ctx, countdown: CountdownId) -> None:
     """Let a paused countdown go on."""
     row = s.countdowns[countdown]
@@ -244,9 +293,11 @@ def resume(s: State, ctx: Ctx, countdown: CountdownId) -> None:
 
 
 @app.action(
-    "timers.extend", tool="Give a countdown one more minute.", writes=["countdowns"],
+    "timers.extend",
+    tool="Give a countdown one more minute.",
+    writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state != "done",
-)  # fmt: skip
+)
 def extend(s: State, ctx: Ctx, countdown: CountdownId) -> None:
     """Give a countdown one more minute; one that is done starts again with it."""
     row = s.countdowns[countdown]
@@ -257,18 +308,22 @@ def extend(s: State, ctx: Ctx, countdown: CountdownId) -> None:
 
 
 @app.action(
-    "timers.restart", tool="Start a countdown again from its full time.", writes=["countdowns"],
+    "timers.restart",
+    tool="Start a countdown again from its full time.",
+    writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state == "running",
-)  # fmt: skip
+)
 def restart(s: State, ctx: Ctx, countdown: CountdownId) -> None:
     """Start a countdown again from its full time."""
     _run(s, ctx, countdown, s.countdowns[countdown].total_s)
 
 
 @app.action(
-    "timers.cancel", tool="Remove a countdown.", writes=["countdowns"],
+    "timers.cancel",
+    tool="Remove a countdown.",
+    writes=["countdowns"],
     check=lambda before, after, a: a.countdown not in after.countdowns,
-)  # fmt: skip
+)
 def cancel(s: State, ctx: Ctx, countdown: CountdownId) -> None:
     """Remove a countdown."""
     s.countdowns.remove(countdown)
@@ -290,9 +345,11 @@ def finish(s: State, ctx: Ctx, countdown: str, ends_s: int) -> None:
 
 
 @app.action(
-    "stopwatch.start", tool="Start the stopwatch, or let it go on.", writes=["stopwatch_from_s"],
+    "stopwatch.start",
+    tool="Start the stopwatch, or let it go on.",
+    writes=["stopwatch_from_s"],
     check=lambda before, after, a: after.stopwatch_from_s > 0,
-)  # fmt: skip
+)
 def start_stopwatch(s: State, ctx: Ctx) -> None:
     """Start the stopwatch, or let it go on."""
     if s.stopwatch_from_s:
@@ -301,9 +358,11 @@ def start_stopwatch(s: State, ctx: Ctx) -> None:
 
 
 @app.action(
-    "stopwatch.stop", tool="Stop the stopwatch.", writes=["stopwatch_from_s", "stopwatch_kept_s"],
+    "stopwatch.stop",
+    tool="Stop the stopwatch.",
+    writes=["stopwatch_from_s", "stopwatch_kept_s"],
     check=lambda before, after, a: after.stopwatch_from_s == 0,
-)  # fmt: skip
+)
 def stop_stopwatch(s: State, ctx: Ctx) -> None:
     """Stop the stopwatch and keep what it shows."""
     if not s.stopwatch_from_s:
@@ -313,9 +372,11 @@ def stop_stopwatch(s: State, ctx: Ctx) -> None:
 
 
 @app.action(
-    "stopwatch.lap", tool="Take a lap time.", writes=["laps"],
+    "stopwatch.lap",
+    tool="Take a lap time.",
+    writes=["laps"],
     check=lambda before, after, a: len(after.laps) == len(before.laps) + 1,
-)  # fmt: skip
+)
 def lap(s: State, ctx: Ctx) -> None:
     """Take a lap time."""
     if not s.stopwatch_from_s:
@@ -326,9 +387,11 @@ def lap(s: State, ctx: Ctx) -> None:
 
 
 @app.action(
-    "stopwatch.reset", tool="Set the stopwatch back to zero.", writes=["stopwatch_kept_s", "laps"],
+    "stopwatch.reset",
+    tool="Set the stopwatch back to zero.",
+    writes=["stopwatch_kept_s", "laps"],
     check=lambda before, after, a: after.stopwatch_kept_s == 0 and len(after.laps) == 0,
-)  # fmt: skip
+)
 def reset_stopwatch(s: State, ctx: Ctx) -> None:
     """Set the stopwatch back to zero and forget the laps."""
     if s.stopwatch_from_s:
@@ -342,9 +405,11 @@ def reset_stopwatch(s: State, ctx: Ctx) -> None:
 
 
 @app.action(
-    "bedtime.set", tool="Set when to go to bed and when to get up.", writes=["bedtime", "wake"],
+    "bedtime.set",
+    tool="Set when to go to bed and when to get up.",
+    writes=["bedtime", "wake"],
     check=lambda before, after, a: (after.bedtime, after.wake) == (a.bedtime, a.wake),
-)  # fmt: skip
+)
 def set_bedtime(s: State, ctx: Ctx, bedtime: Clock, wake: Clock) -> None:
     """Set when to go to bed and when to get up."""
     if minutes_between(bedtime, wake) == 0:
@@ -354,9 +419,11 @@ def set_bedtime(s: State, ctx: Ctx, bedtime: Clock, wake: Clock) -> None:
 
 
 @app.action(
-    "bedtime.enable", tool="Switch the bedtime schedule on or off.", writes=["bedtime_on"],
+    "bedtime.enable",
+    tool="Switch the bedtime schedule on or off.",
+    writes=["bedtime_on"],
     check=lambda before, after, a: after.bedtime_on == a.on,
-)  # fmt: skip
+)
 def enable_bedtime(s: State, ctx: Ctx, on: bool) -> None:
     """Switch the bedtime schedule on or off."""
     s.bedtime_on = on
@@ -384,9 +451,10 @@ def list_cities(s: State, ctx: Ctx) -> list[Zone]:
 
 
 @app.query(
-    "world.convert", tool="Tell what time it is in a city when it is a time of day here.",
+    "world.convert",
+    tool="Tell what time it is in a city when it is a time of day here.",
     shows="/city/{zone}",
-)  # fmt: skip
+)
 def convert(s: State, ctx: Ctx, zone: ZoneId, here: Clock) -> dict[str, Any]:
     """Return the time in a city, and how many days it is ahead."""
     hour, minute = map(int, here.split(":"))
@@ -395,16 +463,20 @@ def convert(s: State, ctx: Ctx, zone: ZoneId, here: Clock) -> dict[str, Any]:
 
 
 @app.query(
-    "world.search", tool="Find cities that can be put on the world clock.", shows="/cities",
-)  # fmt: skip
+    "world.search",
+    tool="Find cities that can be put on the world clock.",
+    shows="/cities",
+)
 def search_cities(s: State, ctx: Ctx, text: str = "") -> list[Zone]:
     """Return the cities that hold the text."""
     return zones_with(s, text)
 
 
 @app.query(
-    "timers.list", tool="List the countdowns with the seconds they have left.", shows="/timer",
-)  # fmt: skip
+    "timers.list",
+    tool="List the countdowns with the seconds they have left.",
+    shows="/timer",
+)
 def list_countdowns(s: State, ctx: Ctx) -> list[dict[str, Any]]:
     """Return the countdowns and what is left of each."""
     return [
@@ -417,6 +489,7 @@ def list_countdowns(s: State, ctx: Ctx) -> list[dict[str, Any]]:
 def read_stopwatch(s: State, ctx: Ctx) -> dict[str, Any]:
     """Return what the stopwatch shows."""
     return {
-        "seconds": stopwatch_s(s, ctx.now_s), "running": bool(s.stopwatch_from_s),
+        "seconds": stopwatch_s(s, ctx.now_s),
+        "running": bool(s.stopwatch_from_s),
         "laps": list(s.laps),
-    }  # fmt: skip
+    }

@@ -31,9 +31,13 @@ class Dial(Struct, frozen=True, kw_only=True):
         center_x, center_y = x + w // 2, y + 16 + DIAL_PX // 2
         radius = DIAL_PX // 2 - 8
         d.box(
-            center_x - radius + 16, center_y - radius + 16, 2 * radius - 32, 2 * radius - 32,
-            t.surface, radius=radius,
-        )  # fmt: skip
+            center_x - radius + 16,
+            center_y - radius + 16,
+            2 * radius - 32,
+            2 * radius - 32,
+            t.surface,
+            radius=radius,
+        )
         lit = round(self.share * DOTS)
         for number in range(DOTS):
             angle = 2 * pi * number / DOTS
@@ -45,9 +49,17 @@ class Dial(Struct, frozen=True, kw_only=True):
         color = t.danger if self.done else t.ink
         size_px = 52 if len(self.words) <= 5 else 42
         d.text(
-            self.words, x, center_y - 38, w, size_px=size_px, line_px=64, bold=True, color=color,
-            align="center", role=None,
-        )  # fmt: skip
+            self.words,
+            x,
+            center_y - 38,
+            w,
+            size_px=size_px,
+            line_px=64,
+            bold=True,
+            color=color,
+            align="center",
+            role=None,
+        )
         caption = d.words(self.caption)
         d.text(caption, x + 80, center_y + 30, w - 160, size_px=15, color=t.muted, align="center")
         box = Box(center_x - 100, center_y - 38, 200, 64)
@@ -75,9 +87,16 @@ class AlarmRow(Struct, frozen=True, kw_only=True):
         d.box(left, y + 4, width, 90, t.tint_soft if self.alert else t.surface, radius=20)
         ink = t.ink if self.on else t.muted
         d.text(
-            self.time, left + 18, y + 12, 140, size_px=34, line_px=46, bold=self.on, color=ink,
+            self.time,
+            left + 18,
+            y + 12,
+            140,
+            size_px=34,
+            line_px=46,
+            bold=self.on,
+            color=ink,
             role=None,
-        )  # fmt: skip
+        )
         note = d.words(self.note)
         d.text(note, left + 18, y + 60, width - 110, size_px=14, color=t.muted, role=None)
         right, top = left + width - 68, y + 35
@@ -87,10 +106,13 @@ class AlarmRow(Struct, frozen=True, kw_only=True):
         d.node(Node(role="row", label=label, box=Box(left, y + 4, width - 84, 90), do=self.do))
         d.node(
             Node(
-                role="switch", label=label, box=Box(right - 16, y + 4, 84, 90), do=self.toggle,
+                role="switch",
+                label=label,
+                box=Box(right - 16, y + 4, 84, 90),
+                do=self.toggle,
                 checked=self.on,
             )
-        )  # fmt: skip
+        )
 
 
 class DayButton(Struct, frozen=True, kw_only=True):
@@ -121,15 +143,25 @@ class DayButtons(Struct, frozen=True, kw_only=True):
             inset = (cell - 44) // 2
             d.box(left + inset, y + 6, 44, 44, t.tint if day.selected else t.fill, radius=22)
             d.text(
-                short, left, y + 6, cell, size_px=14, line_px=44, align="center", role=None,
+                short,
+                left,
+                y + 6,
+                cell,
+                size_px=14,
+                line_px=44,
+                align="center",
+                role=None,
                 color=t.on_tint if day.selected else t.ink,
-            )  # fmt: skip
+            )
             d.node(
                 Node(
-                    role="checkbox", label=label, box=Box(left, y + 4, cell, 48), do=day.do,
+                    role="checkbox",
+                    label=label,
+                    box=Box(left, y + 4, cell, 48),
+                    do=day.do,
                     checked=day.selected,
                 )
-            )  # fmt: skip
+            )
 
 
 class CityRow(Struct, frozen=True, kw_only=True):
@@ -158,8 +190,15 @@ class CityRow(Struct, frozen=True, kw_only=True):
         d.text(name, left + 56, y + 18, width - 190, size_px=18, bold=True, color=ink, role=None)
         d.text(note, left + 56, y + 48, width - 190, size_px=13, color=muted, role=None)
         d.text(
-            self.clock, left + width - 138, y + 4, 120, size_px=32, line_px=80, color=ink,
-            align="right", role=None,
-        )  # fmt: skip
+            self.clock,
+            left + width - 138,
+            y + 4,
+            120,
+            size_px=32,
+            line_px=80,
+            color=ink,
+            align="right",
+            role=None,
+        )
         label = " · ".join((name, self.clock, note))
         d.node(Node(role="row", label=label, box=Box(left, y + 4, width, 80), do=self.do))

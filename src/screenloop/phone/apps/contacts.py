@@ -60,9 +60,14 @@ def seed_people(cast: Cast) -> Iterable[Person]:
     rng = cast.rng("contacts")
     for member in cast.people[:20]:
         yield Person(
-            name=member.name, phone=member.phone, email=member.email, city=member.city,
-            birthday=member.birthday, group=rng.choice(GROUPS)[0], favourite=rng.random() < 0.2,
-        )  # fmt: skip
+            name=member.name,
+            phone=member.phone,
+            email=member.email,
+            city=member.city,
+            birthday=member.birthday,
+            group=rng.choice(GROUPS)[0],
+            favourite=rng.random() < 0.2,
+        )
 
 
 class State(AppState):
@@ -78,44 +83,70 @@ app = App("contacts", State, title=("Contacts", "通讯录"), icon="users", tint
 
 
 @app.action(
-    "people.add", tool="Save a new contact.", writes=["people"],
+    "people.add",
+    tool="Save a new contact.",
+    writes=["people"],
     check=lambda before, after, a: len(after.people) == len(before.people) + 1,
-)  # fmt: skip
+)
 def add(
-    s: State, ctx: Ctx, name: Name, phone: str, email: str = "", city: str = "",
+    s: State,
+    ctx: Ctx,
+    name: Name,
+    phone: str,
+    email: str = "",
+    city: str = "",
     group: Group = "other",
-) -> None:  # fmt: skip
+) -> None:
     """Save a new contact."""
     person = s.people.add(
-        Person(name=name.strip(), phone=phone.strip(), email=email.strip(), city=city.strip(),
-               group=group)
-    )  # fmt: skip
+        Person(
+            name=name.strip(),
+            phone=phone.strip(),
+            email=email.strip(),
+            city=city.strip(),
+            group=group,
+        )
+    )
     ctx.toast(ctx.t("Contact saved", "联系人已保存"))
     ctx.move(Back())
     ctx.move(person_page(person=person.id))
 
 
 @app.action(
-    "people.edit", tool="Change a contact's details.", writes=["people"],
+    "people.edit",
+    tool="Change a contact's details.",
+    writes=["people"],
     check=lambda before, after, a: after.people[a.person].name == a.name.strip(),
-)  # fmt: skip
+)
 def edit(
-    s: State, ctx: Ctx, person: PersonId, name: Name, phone: str, email: str, city: str,
+    s: State,
+    ctx: Ctx,
+    person: PersonId,
+    name: Name,
+    phone: str,
+    email: str,
+    city: str,
     group: Group,
-) -> None:  # fmt: skip
+) -> None:
     """Change a contact's details."""
     s.people.update(
-        person, name=name.strip(), phone=phone.strip(), email=email.strip(), city=city.strip(),
+        person,
+        name=name.strip(),
+        phone=phone.strip(),
+        email=email.strip(),
+        city=city.strip(),
         group=group,
-    )  # fmt: skip
+    )
     ctx.toast(ctx.t("Contact updated", "联系人已更新"))
     ctx.move(Back())
 
 
 @app.action(
-    "people.note", tool="Write a note about a contact.", writes=["people"],
+    "people.note",
+    tool="Write a note about a contact.",
+    writes=["people"],
     check=lambda before, after, a: after.people[a.person].note == a.note,
-)  # fmt: skip
+)
 def write_note(s: State, ctx: Ctx, person: PersonId, note: str) -> None:
     """Write a note about a contact."""
     s.people.update(person, note=note)
@@ -123,18 +154,22 @@ def write_note(s: State, ctx: Ctx, person: PersonId, note: str) -> None:
 
 
 @app.action(
-    "people.favourite", tool="Mark a contact as favourite, or not.", writes=["people"],
+    "people.favourite",
+    tool="Mark a contact as favourite, or not.",
+    writes=["people"],
     check=lambda before, after, a: after.people[a.person].favourite == a.on,
-)  # fmt: skip
+)
 def favourite(s: State, ctx: Ctx, person: PersonId, on: bool) -> None:
     """Mark a contact as favourite, or not."""
     s.people.update(person, favourite=on)
 
 
 @app.action(
-    "people.block", tool="Block or unblock a contact.", writes=["people"],
+    "people.block",
+    tool="Block or unblock a contact.",
+    writes=["people"],
     check=lambda before, after, a: after.people[a.person].blocked == a.on,
-)  # fmt: skip
+)
 def block(s: State, ctx: Ctx, person: PersonId, on: bool) -> None:
     """Block or unblock a contact."""
     s.people.update(person, blocked=on)
@@ -142,9 +177,11 @@ def block(s: State, ctx: Ctx, person: PersonId, on: bool) -> None:
 
 
 @app.action(
-    "people.delete", tool="Delete a contact.", writes=["people"],
+    "people.delete",
+    tool="Delete a contact.",
+    writes=["people"],
     check=lambda before, after, a: a.person not in after.people,
-)  # fmt: skip
+)
 def delete(s: State, ctx: Ctx, person: PersonId) -> None:
     """Delete a contact."""
     s.people.remove(person)
@@ -153,18 +190,20 @@ def delete(s: State, ctx: Ctx, person: PersonId) -> None:
 
 
 @app.query(
-    "people.search", tool="Find contacts by part of a name, number or city.",
+    "people.search",
+    tool="Find contacts by part of a name, number or city.",
     shows="/",
-)  # fmt: skip
+)
 def search(s: State, ctx: Ctx, text: str = "") -> list[Person]:
     """Return the contacts that hold the text."""
     return _found(s, text)
 
 
 @app.query(
-    "people.get", tool="Read one contact.",
+    "people.get",
+    tool="Read one contact.",
     shows="/p/{person}",
-)  # fmt: skip
+)
 def get(s: State, ctx: Ctx, person: PersonId) -> Person:
     """Return one contact."""
     return s.people[person]
@@ -181,20 +220,35 @@ def _found(s: State, text: str) -> list[Person]:
 
 def _row(person: Person) -> Row:
     return Row(
-        title=person.name, subtitle=person.phone, lead=Avatar(name=person.name),
-        trailing_icon="star_filled" if person.favourite else "", do=person_page(person=person.id),
-    )  # fmt: skip
+        title=person.name,
+        subtitle=person.phone,
+        lead=Avatar(name=person.name),
+        trailing_icon="star_filled" if person.favourite else "",
+        do=person_page(person=person.id),
+    )
 
 
 def _tabs(shown: str) -> tuple[Tab, ...]:
     return (
-        Tab(icon="users", words=("People", "联系人"), selected=shown == "people",
-            do=people_page().at_root()),
-        Tab(icon="star", words=("Favourites", "收藏"), selected=shown == "favourites",
-            do=favourites_page().at_root()),
-        Tab(icon="tag", words=("Groups", "分组"), selected=shown == "groups",
-            do=groups_page().at_root()),
-    )  # fmt: skip
+        Tab(
+            icon="users",
+            words=("People", "联系人"),
+            selected=shown == "people",
+            do=people_page().at_root(),
+        ),
+        Tab(
+            icon="star",
+            words=("Favourites", "收藏"),
+            selected=shown == "favourites",
+            do=favourites_page().at_root(),
+        ),
+        Tab(
+            icon="tag",
+            words=("Groups", "分组"),
+            selected=shown == "groups",
+            do=groups_page().at_root(),
+        ),
+    )
 
 
 @app.page("/")
@@ -212,9 +266,12 @@ def people_page(s: State, ui: Ui) -> Page:
     if not found:
         body.append(Empty(icon="users", words=("Nobody found", "没有找到联系人")))
     return Page(
-        title=("Contacts", "通讯录"), body=body, large=True, tabs=_tabs("people"),
+        title=("Contacts", "通讯录"),
+        body=body,
+        large=True,
+        tabs=_tabs("people"),
         fab=Fab(icon="user_plus", words=("New contact", "新建联系人"), do=new_page()),
-    )  # fmt: skip
+    )
 
 
 @app.page("/favourites")
@@ -231,12 +288,15 @@ def groups_page(s: State, ui: Ui) -> Page:
     """The groups and how many are in each."""
     rows = [
         Row(
-            title=words, lead=Glyph(icon="users"), trailing_icon="chevron_right",
-            subtitle=ui.t(f"{count} people", f"{count} 人"), do=group_page(group=group),
+            title=words,
+            lead=Glyph(icon="users"),
+            trailing_icon="chevron_right",
+            subtitle=ui.t(f"{count} people", f"{count} 人"),
+            do=group_page(group=group),
         )
         for group, words in GROUPS
         for count in (len(s.people.where(lambda p, g=group: p.group == g)),)  # type: ignore[misc]
-    ]  # fmt: skip
+    ]
     return Page(title=("Groups", "分组"), body=rows, large=True, tabs=_tabs("groups"))
 
 
@@ -253,14 +313,22 @@ def _writing_to(phone: str) -> str:
 
 def _details(ui: Ui, p: Person) -> Card:
     rows = [
-        Row(title=p.phone, subtitle=("Mobile", "手机"), lead=Glyph(icon="phone"),
-            do=Copy(text=p.phone)),
-    ]  # fmt: skip
+        Row(
+            title=p.phone,
+            subtitle=("Mobile", "手机"),
+            lead=Glyph(icon="phone"),
+            do=Copy(text=p.phone),
+        ),
+    ]
     if p.email:
         rows.append(
-            Row(title=p.email, subtitle=("Email", "邮箱"), lead=Glyph(icon="mail"),
-                do=Copy(text=p.email))
-        )  # fmt: skip
+            Row(
+                title=p.email,
+                subtitle=("Email", "邮箱"),
+                lead=Glyph(icon="mail"),
+                do=Copy(text=p.email),
+            )
+        )
     facts = (
         (p.city, ("City", "城市"), "location"),
         (p.birthday, ("Birthday", "生日"), "gift"),
@@ -279,16 +347,20 @@ def person_page(s: State, ui: Ui, person: PersonId) -> Page:
     """One contact."""
     p = s.people[person]
     sure = ui.question(
-        ("Delete contact?", "删除联系人？"), text=p.name, yes=("Delete", "删除"),
+        ("Delete contact?", "删除联系人？"),
+        text=p.name,
+        yes=("Delete", "删除"),
         do=delete(person=p.id),
-    )  # fmt: skip
+    )
     note = ui.field("note", ("Note", "备注"), p.note, lines=2)
     return Page(
         title="",
         actions=(
             IconButton(
-                icon="star_filled" if p.favourite else "star", selected=p.favourite,
-                label=("Favourite", "收藏"), do=favourite(person=p.id, on=not p.favourite),
+                icon="star_filled" if p.favourite else "star",
+                selected=p.favourite,
+                label=("Favourite", "收藏"),
+                do=favourite(person=p.id, on=not p.favourite),
             ),
             IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(person=p.id)),
             IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True)),
@@ -296,28 +368,42 @@ def person_page(s: State, ui: Ui, person: PersonId) -> Page:
         body=(
             Avatar(name=p.name, size_px=96),
             Text(words=p.name, size_px=24, bold=True, align="center", lines=1),
-            *([Text(words=("Blocked", "已屏蔽"), color="#d92d20", align="center")]
-              if p.blocked else []),
+            *(
+                [Text(words=("Blocked", "已屏蔽"), color="#d92d20", align="center")]
+                if p.blocked
+                else []
+            ),
             Line(
                 children=(
                     Action(icon="phone", words=("Call", "呼叫"), do=Copy(text=p.phone)),
-                    Action(icon="message", words=("Message", "发短信"),
-                           do=Go(app="messages", path=_writing_to(p.phone))),
-                    Action(icon="share", words=("Share", "分享"),
-                           do=Share(text=f"{p.name} {p.phone}")),
+                    Action(
+                        icon="message",
+                        words=("Message", "发短信"),
+                        do=Go(app="messages", path=_writing_to(p.phone)),
+                    ),
+                    Action(
+                        icon="share", words=("Share", "分享"), do=Share(text=f"{p.name} {p.phone}")
+                    ),
                 ),
                 inset_px=24,
             ),
             _details(ui, p),
             note,
-            Button(words=("Save note", "保存备注"), kind="tonal",
-                   do=write_note(person=p.id, note=note.value), enabled=note.value != p.note),
+            Button(
+                words=("Save note", "保存备注"),
+                kind="tonal",
+                do=write_note(person=p.id, note=note.value),
+                enabled=note.value != p.note,
+            ),
             Divider(),
-            Row(title=("Unblock", "取消屏蔽") if p.blocked else ("Block", "屏蔽"), danger=True,
-                do=block(person=p.id, on=not p.blocked)),
+            Row(
+                title=("Unblock", "取消屏蔽") if p.blocked else ("Block", "屏蔽"),
+                danger=True,
+                do=block(person=p.id, on=not p.blocked),
+            ),
         ),
         dialog=sure,
-    )  # fmt: skip
+    )
 
 
 def _form(ui: Ui, p: Person) -> tuple[list[Widget], dict[str, Any]]:
@@ -327,9 +413,12 @@ def _form(ui: Ui, p: Person) -> tuple[list[Widget], dict[str, Any]]:
     city = ui.field("city", ("City", "城市"), p.city)
     group = ui.chips("group", GROUPS, p.group, label=("Group", "分组"))
     args = {
-        "name": name.value, "phone": phone.value, "email": email.value, "city": city.value,
+        "name": name.value,
+        "phone": phone.value,
+        "email": email.value,
+        "city": city.value,
         "group": group.value,
-    }  # fmt: skip
+    }
     return [name, phone, email, city, group], args
 
 
@@ -354,16 +443,26 @@ def edit_page(s: State, ui: Ui, person: PersonId) -> Page:
 # ---- flows ---------------------------------------------------------------------------------
 
 app.flow(
-    "save a contact", tap("New contact"), enter("name", "Zoe Young"), enter("phone", "555-0101"),
-    tap("Work"), tap(add),
-)  # fmt: skip
+    "save a contact",
+    tap("New contact"),
+    enter("name", "Zoe Young"),
+    enter("phone", "555-0101"),
+    tap("Work"),
+    tap(add),
+)
 app.flow(
-    "change a city", tap(person_page, person="person3"), tap(edit_page),
-    enter("city", "Sunvale"), tap(edit),
-)  # fmt: skip
+    "change a city",
+    tap(person_page, person="person3"),
+    tap(edit_page),
+    enter("city", "Sunvale"),
+    tap(edit),
+)
 app.flow("star somebody", tap(person_page, person="person5"), tap(favourite))
 app.flow(
-    "note and block", tap(person_page, person="person2"), enter("note", "Met at the fair"),
-    tap(write_note), tap(block),
-)  # fmt: skip
+    "note and block",
+    tap(person_page, person="person2"),
+    enter("note", "Met at the fair"),
+    tap(write_note),
+    tap(block),
+)
 app.flow("delete somebody", tap(person_page, person="person4"), tap("Delete"), tap(delete))

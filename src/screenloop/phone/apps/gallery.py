@@ -74,14 +74,16 @@ def roll_page(s: State, ui: Ui) -> Page:
     if not photos:
         body.append(Empty(icon="image", words=("No photos yet", "还没有照片")))
     return Page(
-        title=("Gallery", "相册"), subtitle=ui.t(f"{len(photos)} photos", f"{len(photos)}张照片"),
-        body=body, tabs=tabs("photos"),
+        title=("Gallery", "相册"),
+        subtitle=ui.t(f"{len(photos)} photos", f"{len(photos)}张照片"),
+        body=body,
+        tabs=tabs("photos"),
         actions=(
             IconButton(icon="search", label=("Search", "搜索"), do=search_page()),
             IconButton(icon="trash", label=("Trash", "回收站"), do=trash_page()),
         ),
         fab=Fab(icon="camera", words=("Camera", "相机"), do=camera_page(camera="back")),
-    )  # fmt: skip
+    )
 
 
 @app.page("/search")
@@ -110,10 +112,12 @@ def search_page(s: State, ui: Ui) -> Page:
 def _photo_row(ui: Ui, p: Photo) -> Row:
     place = f"{p.place} · " if p.place else ""
     return Row(
-        title=p.title, subtitle=f"{place}{ui.ago(p.taken_at)}", do=photo_page(photo=p.id),
+        title=p.title,
+        subtitle=f"{place}{ui.ago(p.taken_at)}",
+        do=photo_page(photo=p.id),
         lead=Thumb(kind=p.kind, seed=p.seed, size_px=52),
         trailing_icon="heart_filled" if p.favourite else "",
-    )  # fmt: skip
+    )
 
 
 @app.page("/favourites")
@@ -131,21 +135,27 @@ def trash_page(s: State, ui: Ui) -> Page:
     """What was deleted, until the trash is emptied."""
     photos = found(s, "", trashed=True)
     body: list[Widget] = [
-        Text(words=("Photos stay here until you delete them for good.",
-                    "照片会保留在这里，直到你彻底删除。"), muted=True, size_px=13),
+        Text(
+            words=(
+                "Photos stay here until you delete them for good.",
+                "照片会保留在这里，直到你彻底删除。",
+            ),
+            muted=True,
+            size_px=13,
+        ),
         grid(photos),
-    ]  # fmt: skip
+    ]
     if not photos:
         body = [Empty(icon="trash", words=("The trash is empty", "回收站是空的"))]
     bin_it = Button(words=("Empty trash", "清空回收站"), kind="danger", do=ui.set(sure=True))
-    words = (
-        f"{len(photos)} photos will be deleted for good.", f"将彻底删除{len(photos)}张照片。"
-    )  # fmt: skip
+    words = (f"{len(photos)} photos will be deleted for good.", f"将彻底删除{len(photos)}张照片。")
     sure = ui.question(("Empty trash?", "清空回收站？"), text=words, yes=DELETE, do=empty_trash())
     return Page(
-        title=("Trash", "回收站"), body=body, footer=(bin_it,) if photos else (),
+        title=("Trash", "回收站"),
+        body=body,
+        footer=(bin_it,) if photos else (),
         dialog=sure if photos else None,
-    )  # fmt: skip
+    )
 
 
 @app.page("/camera/{camera}")
@@ -163,18 +173,28 @@ def camera_page(s: State, ui: Ui, camera: str) -> Page:
     latest = found(s, "")[:1]
     buttons = [
         IconButton(icon="rotate", label=("Switch", "切换"), do=other, color="#ffffff"),
-        IconButton(icon="camera", label=("Take photo", "拍照"), do=take(camera=side),
-                   color="#ff8fc0"),
-    ]  # fmt: skip
+        IconButton(
+            icon="camera", label=("Take photo", "拍照"), do=take(camera=side), color="#ff8fc0"
+        ),
+    ]
     if latest:
         buttons.append(
-            IconButton(icon="image", label=("Last photo", "上一张"), color="#ffffff",
-                       do=photo_page(photo=latest[0].id))
-        )  # fmt: skip
+            IconButton(
+                icon="image",
+                label=("Last photo", "上一张"),
+                color="#ffffff",
+                do=photo_page(photo=latest[0].id),
+            )
+        )
     viewer = Viewer(
-        photo=shown, caption=caption, zoom=ui.get("zoom", 100), newer=None, older=None,
-        double=None, buttons=tuple(buttons),
-    )  # fmt: skip
+        photo=shown,
+        caption=caption,
+        zoom=ui.get("zoom", 100),
+        newer=None,
+        older=None,
+        double=None,
+        buttons=tuple(buttons),
+    )
     return Page(title="", body=(viewer,), bare=True)
 
 
@@ -200,23 +220,31 @@ def photo_page(s: State, ui: Ui, photo: PhotoId) -> Page:
         buttons = (
             IconButton(icon="share", label=("Share", "分享"), do=Share(image=p.id), color=white),
             IconButton(
-                icon="heart_filled" if p.favourite else "heart", label=("Favourite", "收藏"),
-                do=star, color="#ff6fae" if p.favourite else white,
+                icon="heart_filled" if p.favourite else "heart",
+                label=("Favourite", "收藏"),
+                do=star,
+                color="#ff6fae" if p.favourite else white,
             ),
             IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(photo=p.id), color=white),
             IconButton(icon="info", label=("Info", "信息"), do=info_page(photo=p.id), color=white),
             IconButton(icon="trash", label=DELETE, do=ui.set(sure=True), color=white),
-        )  # fmt: skip
+        )
         sure = ui.question(
-            ("Move to trash?", "移到回收站？"), text=p.title, yes=("Move to trash", "移到回收站"),
+            ("Move to trash?", "移到回收站？"),
+            text=p.title,
+            yes=("Move to trash", "移到回收站"),
             do=trash(photo=p.id),
-        )  # fmt: skip
+        )
     place = f"{p.place} · " if p.place else ""
     viewer = Viewer(
-        photo=p, caption=f"{place}{ui.day(p.taken_at)} {ui.clock(p.taken_at)}",
-        zoom=ui.get("zoom", 100), newer=newer, older=older, buttons=buttons,
+        photo=p,
+        caption=f"{place}{ui.day(p.taken_at)} {ui.clock(p.taken_at)}",
+        zoom=ui.get("zoom", 100),
+        newer=newer,
+        older=older,
+        buttons=buttons,
         double=None if p.trashed else star,
-    )  # fmt: skip
+    )
     return Page(title="", body=(viewer,), bare=True, dialog=sure)
 
 
@@ -236,15 +264,21 @@ def info_page(s: State, ui: Ui, photo: PhotoId) -> Page:
         title=("Details", "详情"),
         actions=(IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(photo=p.id)),),
         body=(
-            Grid(children=(Picture(kind=p.kind, seed=p.seed, label=p.title, height_px=190),),
-                 columns=1),
+            Grid(
+                children=(Picture(kind=p.kind, seed=p.seed, label=p.title, height_px=190),),
+                columns=1,
+            ),
             Text(words=p.title, size_px=22, bold=True, lines=1),
             Card(children=rows),
-            Row(title=("Move to album", "移到相册"), lead=Glyph(icon="forward"),
-                trailing_icon="chevron_right", do=move_page(photo=p.id)),
+            Row(
+                title=("Move to album", "移到相册"),
+                lead=Glyph(icon="forward"),
+                trailing_icon="chevron_right",
+                do=move_page(photo=p.id),
+            ),
             Row(title=("Duplicate", "创建副本"), lead=Glyph(icon="copy"), do=copy(photo=p.id)),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/photo/{photo}/edit")
@@ -254,9 +288,10 @@ def edit_page(s: State, ui: Ui, photo: PhotoId) -> Page:
     title = ui.field("title", ("Title", "标题"), p.title)
     place = ui.field("place", ("Place", "地点"), p.place)
     save = Button(
-        words=("Save", "保存"), enabled=bool(title.value.strip()),
+        words=("Save", "保存"),
+        enabled=bool(title.value.strip()),
         do=edit(photo=p.id, title=title.value, place=place.value),
-    )  # fmt: skip
+    )
     return Page(title=("Edit details", "编辑详情"), body=(title, place, save))
 
 
@@ -266,11 +301,14 @@ def move_page(s: State, ui: Ui, photo: PhotoId) -> Page:
     p = s.photos[photo]
     rows: list[Widget] = [
         Row(
-            title=a.name, lead=Glyph(icon="bookmark"), do=move(photo=p.id, album=a.id),
-            trailing_icon="check" if a.id == p.album else "", selected=a.id == p.album,
+            title=a.name,
+            lead=Glyph(icon="bookmark"),
+            do=move(photo=p.id, album=a.id),
+            trailing_icon="check" if a.id == p.album else "",
+            selected=a.id == p.album,
         )
         for a in s.albums
-    ]  # fmt: skip
+    ]
     return Page(title=("Move to album", "移到相册"), subtitle=p.title, body=rows)
 
 
@@ -286,15 +324,19 @@ def albums_page(s: State, ui: Ui) -> Page:
         inside = [p for p in photos if p.album == album.id]
         tiles.append(
             AlbumTile(
-                name=album.name, count=ui.t(f"{len(inside)} photos", f"{len(inside)}张照片"),
-                cover=inside[0] if inside else None, do=album_page(album=album.id),
+                name=album.name,
+                count=ui.t(f"{len(inside)} photos", f"{len(inside)}张照片"),
+                cover=inside[0] if inside else None,
+                do=album_page(album=album.id),
             )
-        )  # fmt: skip
+        )
     return Page(
-        title=("Albums", "相册"), large=True, tabs=tabs("albums"),
+        title=("Albums", "相册"),
+        large=True,
+        tabs=tabs("albums"),
         body=(Grid(children=tuple(tiles), columns=2, gap_px=14),),
         fab=Fab(icon="plus", words=("New album", "新建相册"), do=new_album_page()),
-    )  # fmt: skip
+    )
 
 
 @app.page("/albums/new")
@@ -316,7 +358,7 @@ def album_page(s: State, ui: Ui, album: AlbumId) -> Page:
             ("title", ("Title", "标题")),
         ),
         "newest",
-    )  # fmt: skip
+    )
     if order.value == "oldest":
         photos.reverse()
     elif order.value == "title":
@@ -350,38 +392,84 @@ def rename_album_page(s: State, ui: Ui, album: AlbumId) -> Page:
 
 app.flow("star a photo", tap(photo_page, photo="photo2"), tap(favourite))
 app.flow(
-    "title and place", tap(photo_page, photo="photo3"), tap("Edit"), enter("title", "Blue hour"),
-    enter("place", "Port Alma"), tap(edit),
-)  # fmt: skip
-app.flow("move to an album", tap(photo_page, photo="photo4"), tap("Info"), tap(move_page),
-         tap(move, album="album5"))  # fmt: skip
+    "title and place",
+    tap(photo_page, photo="photo3"),
+    tap("Edit"),
+    enter("title", "Blue hour"),
+    enter("place", "Port Alma"),
+    tap(edit),
+)
+app.flow(
+    "move to an album",
+    tap(photo_page, photo="photo4"),
+    tap("Info"),
+    tap(move_page),
+    tap(move, album="album5"),
+)
 app.flow("duplicate", tap(photo_page, photo="photo5"), tap(info_page), tap(copy))
 app.flow(
-    "trash and restore", tap(photo_page, photo="photo1"), tap("Delete"), tap(trash), tap("Trash"),
-    tap(photo_page, photo="photo1"), tap(restore),
-)  # fmt: skip
+    "trash and restore",
+    tap(photo_page, photo="photo1"),
+    tap("Delete"),
+    tap(trash),
+    tap("Trash"),
+    tap(photo_page, photo="photo1"),
+    tap(restore),
+)
 app.flow(
-    "delete for good, then the rest", tap(photo_page, photo="photo2"), tap("Delete"), tap(trash),
-    tap("Trash"), tap(photo_page, photo="photo2"), tap("Delete"), tap(delete), tap("Empty trash"),
+    "delete for good, then the rest",
+    tap(photo_page, photo="photo2"),
+    tap("Delete"),
+    tap(trash),
+    tap("Trash"),
+    tap(photo_page, photo="photo2"),
+    tap("Delete"),
+    tap(delete),
+    tap("Empty trash"),
     tap(empty_trash),
-)  # fmt: skip
+)
 app.flow("take two photos", tap("Camera"), tap(take), tap("Switch"), tap(take, camera="front"))
 app.flow(
-    "make, rename and delete an album", tap("Albums"), tap("New album"), enter("name", "Winter"),
-    tap(add_album), tap("Rename"), enter("name", "Winter 2026"), tap(rename_album), tap("Delete"),
+    "make, rename and delete an album",
+    tap("Albums"),
+    tap("New album"),
+    enter("name", "Winter"),
+    tap(add_album),
+    tap("Rename"),
+    enter("name", "Winter 2026"),
+    tap(rename_album),
+    tap("Delete"),
     tap(delete_album),
-)  # fmt: skip
+)
 app.flow(
-    "make, rename and delete a folder", tap("Files"), tap("New folder"), enter("name", "Home"),
-    tap(add_folder), tap("Rename"), enter("name", "House"), tap(rename_folder), tap("Delete"),
+    "make, rename and delete a folder",
+    tap("Files"),
+    tap("New folder"),
+    enter("name", "Home"),
+    tap(add_folder),
+    tap("Rename"),
+    enter("name", "House"),
+    tap(rename_folder),
+    tap("Delete"),
     tap(delete_folder),
-)  # fmt: skip
+)
 app.flow(
-    "rename, move and delete a file", tap("Files"), tap(folder_page, folder="folder1"),
-    tap(file_page, file="file2"), tap(rename_file_page), enter("name", "Hotel voucher"),
-    tap(rename_file), tap(move_file_page), tap(move_file, folder="folder4"), tap("Delete"),
+    "rename, move and delete a file",
+    tap("Files"),
+    tap(folder_page, folder="folder1"),
+    tap(file_page, file="file2"),
+    tap(rename_file_page),
+    enter("name", "Hotel voucher"),
+    tap(rename_file),
+    tap(move_file_page),
+    tap(move_file, folder="folder4"),
+    tap("Delete"),
     tap(delete_file),
-)  # fmt: skip
+)
 app.flow(
-    "find by place", tap("Search"), enter("text", "Lindenau"), press("back"), press("back"),
-)  # fmt: skip
+    "find by place",
+    tap("Search"),
+    enter("text", "Lindenau"),
+    press("back"),
+    press("back"),
+)

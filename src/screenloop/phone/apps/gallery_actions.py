@@ -26,18 +26,22 @@ from screenloop.phone.imagery import SCENE_KINDS
 
 
 @app.action(
-    "photos.favourite", tool="Mark a photo as favourite, or not.", writes=["photos"],
+    "photos.favourite",
+    tool="Mark a photo as favourite, or not.",
+    writes=["photos"],
     check=lambda before, after, a: after.photos[a.photo].favourite == a.on,
-)  # fmt: skip
+)
 def favourite(s: State, ctx: Ctx, photo: PhotoId, on: bool) -> None:
     """Mark a photo as favourite, or not."""
     s.photos.update(photo, favourite=on)
 
 
 @app.action(
-    "photos.edit", tool="Change a photo's title and place.", writes=["photos"],
+    "photos.edit",
+    tool="Change a photo's title and place.",
+    writes=["photos"],
     check=lambda before, after, a: after.photos[a.photo].title == a.title.strip(),
-)  # fmt: skip
+)
 def edit(s: State, ctx: Ctx, photo: PhotoId, title: Name, place: str) -> None:
     """Change a photo's title and place."""
     if not title.strip():
@@ -48,9 +52,11 @@ def edit(s: State, ctx: Ctx, photo: PhotoId, title: Name, place: str) -> None:
 
 
 @app.action(
-    "photos.move", tool="Move a photo to another album.", writes=["photos"],
+    "photos.move",
+    tool="Move a photo to another album.",
+    writes=["photos"],
     check=lambda before, after, a: after.photos[a.photo].album == a.album,
-)  # fmt: skip
+)
 def move(s: State, ctx: Ctx, photo: PhotoId, album: AlbumId) -> None:
     """Move a photo to another album."""
     name = s.albums[album].name
@@ -60,9 +66,11 @@ def move(s: State, ctx: Ctx, photo: PhotoId, album: AlbumId) -> None:
 
 
 @app.action(
-    "photos.copy", tool="Duplicate a photo.", writes=["photos"],
+    "photos.copy",
+    tool="Duplicate a photo.",
+    writes=["photos"],
     check=lambda before, after, a: len(after.photos) == len(before.photos) + 1,
-)  # fmt: skip
+)
 def copy(s: State, ctx: Ctx, photo: PhotoId) -> None:
     """Duplicate a photo, next to itself in time."""
     old = s.photos[photo]
@@ -71,9 +79,11 @@ def copy(s: State, ctx: Ctx, photo: PhotoId) -> None:
 
 
 @app.action(
-    "photos.trash", tool="Move a photo to the trash.", writes=["photos"],
+    "photos.trash",
+    tool="Move a photo to the trash.",
+    writes=["photos"],
     check=lambda before, after, a: after.photos[a.photo].trashed,
-)  # fmt: skip
+)
 def trash(s: State, ctx: Ctx, photo: PhotoId) -> None:
     """Move a photo to the trash."""
     s.photos.update(photo, trashed=True, favourite=False)
@@ -82,9 +92,11 @@ def trash(s: State, ctx: Ctx, photo: PhotoId) -> None:
 
 
 @app.action(
-    "photos.restore", tool="Bring a photo back from the trash.", writes=["photos"],
+    "photos.restore",
+    tool="Bring a photo back from the trash.",
+    writes=["photos"],
     check=lambda before, after, a: not after.photos[a.photo].trashed,
-)  # fmt: skip
+)
 def restore(s: State, ctx: Ctx, photo: PhotoId) -> None:
     """Bring a photo back from the trash."""
     s.photos.update(photo, trashed=False)
@@ -93,9 +105,11 @@ def restore(s: State, ctx: Ctx, photo: PhotoId) -> None:
 
 
 @app.action(
-    "photos.delete", tool="Delete a photo of the trash for good.", writes=["photos"],
+    "photos.delete",
+    tool="Delete a photo of the trash for good.",
+    writes=["photos"],
     check=lambda before, after, a: a.photo not in after.photos,
-)  # fmt: skip
+)
 def delete(s: State, ctx: Ctx, photo: PhotoId) -> None:
     """Delete a photo of the trash for good."""
     if not s.photos[photo].trashed:
@@ -106,9 +120,11 @@ def delete(s: State, ctx: Ctx, photo: PhotoId) -> None:
 
 
 @app.action(
-    "trash.empty", tool="Delete all photos of the trash for good.", writes=["photos"],
+    "trash.empty",
+    tool="Delete all photos of the trash for good.",
+    writes=["photos"],
     check=lambda before, after, a: not after.photos.where(lambda p: p.trashed),
-)  # fmt: skip
+)
 def empty_trash(s: State, ctx: Ctx) -> None:
     """Delete all photos of the trash for good."""
     for photo in s.photos.where(lambda p: p.trashed):
@@ -117,9 +133,11 @@ def empty_trash(s: State, ctx: Ctx) -> None:
 
 
 @app.action(
-    "photos.take", tool="Take a photo with the back or the front camera.", writes=["photos"],
+    "photos.take",
+    tool="Take a photo with the back or the front camera.",
+    writes=["photos"],
     check=lambda before, after, a: len(after.photos) == len(before.photos) + 1,
-)  # fmt: skip
+)
 def take(s: State, ctx: Ctx, camera: Literal["back", "front"]) -> None:
     """Take the picture that the viewfinder shows."""
     kind, seed = scene(s, camera)
@@ -138,9 +156,10 @@ def scene(s: State, camera: str) -> tuple[str, int]:
 
 
 @app.query(
-    "photos.search", tool="Find photos by part of a title, place or album, newest first.",
+    "photos.search",
+    tool="Find photos by part of a title, place or album, newest first.",
     shows="/search",
-)  # fmt: skip
+)
 def search(s: State, ctx: Ctx, text: str = "") -> list[Photo]:
     """Return the photos that hold the text."""
     return found(s, text)
@@ -168,9 +187,11 @@ def list_trash(s: State, ctx: Ctx) -> list[Photo]:
 
 
 @app.action(
-    "albums.add", tool="Make a new, empty album.", writes=["albums"],
+    "albums.add",
+    tool="Make a new, empty album.",
+    writes=["albums"],
     check=lambda before, after, a: len(after.albums) == len(before.albums) + 1,
-)  # fmt: skip
+)
 def add_album(s: State, ctx: Ctx, name: Name) -> None:
     """Make a new, empty album."""
     _check_name(ctx, name, [a.name for a in s.albums])
@@ -180,9 +201,11 @@ def add_album(s: State, ctx: Ctx, name: Name) -> None:
 
 
 @app.action(
-    "albums.rename", tool="Give one of the user's albums another name.", writes=["albums"],
+    "albums.rename",
+    tool="Give one of the user's albums another name.",
+    writes=["albums"],
     check=lambda before, after, a: after.albums[a.album].name == a.name.strip(),
-)  # fmt: skip
+)
 def rename_album(s: State, ctx: Ctx, album: AlbumId, name: Name) -> None:
     """Give an album another name."""
     _check_own(ctx, album)
@@ -192,9 +215,11 @@ def rename_album(s: State, ctx: Ctx, album: AlbumId, name: Name) -> None:
 
 
 @app.action(
-    "albums.delete", tool="Delete an album of the user's; its photos move to Camera.",
-    writes=["albums", "photos"], check=lambda before, after, a: a.album not in after.albums,
-)  # fmt: skip
+    "albums.delete",
+    tool="Delete an album of the user's; its photos move to Camera.",
+    writes=["albums", "photos"],
+    check=lambda before, after, a: a.album not in after.albums,
+)
 def delete_album(s: State, ctx: Ctx, album: AlbumId) -> None:
     """Delete an album; its photos move to Camera."""
     _check_own(ctx, album)
@@ -219,9 +244,11 @@ def album_photos(s: State, ctx: Ctx, album: AlbumId) -> list[Photo]:
 
 
 @app.action(
-    "folders.add", tool="Make a new folder for files.", writes=["folders"],
+    "folders.add",
+    tool="Make a new folder for files.",
+    writes=["folders"],
     check=lambda before, after, a: len(after.folders) == len(before.folders) + 1,
-)  # fmt: skip
+)
 def add_folder(s: State, ctx: Ctx, name: Name) -> None:
     """Make a new folder."""
     _check_name(ctx, name, [f.name for f in s.folders])
@@ -231,9 +258,11 @@ def add_folder(s: State, ctx: Ctx, name: Name) -> None:
 
 
 @app.action(
-    "folders.rename", tool="Give a folder another name.", writes=["folders"],
+    "folders.rename",
+    tool="Give a folder another name.",
+    writes=["folders"],
     check=lambda before, after, a: after.folders[a.folder].name == a.name.strip(),
-)  # fmt: skip
+)
 def rename_folder(s: State, ctx: Ctx, folder: FolderId, name: Name) -> None:
     """Give a folder another name."""
     _check_name(ctx, name, [f.name for f in s.folders if f.id != folder])
@@ -242,9 +271,11 @@ def rename_folder(s: State, ctx: Ctx, folder: FolderId, name: Name) -> None:
 
 
 @app.action(
-    "folders.delete", tool="Delete an empty folder.", writes=["folders"],
+    "folders.delete",
+    tool="Delete an empty folder.",
+    writes=["folders"],
     check=lambda before, after, a: a.folder not in after.folders,
-)  # fmt: skip
+)
 def delete_folder(s: State, ctx: Ctx, folder: FolderId) -> None:
     """Delete an empty folder."""
     if s.files.where(lambda f: f.folder == folder):
@@ -254,9 +285,11 @@ def delete_folder(s: State, ctx: Ctx, folder: FolderId) -> None:
 
 
 @app.action(
-    "files.rename", tool="Give a file another name.", writes=["files"],
+    "files.rename",
+    tool="Give a file another name.",
+    writes=["files"],
     check=lambda before, after, a: after.files[a.file].name == a.name.strip(),
-)  # fmt: skip
+)
 def rename_file(s: State, ctx: Ctx, file: FileId, name: Name) -> None:
     """Give a file another name."""
     folder = s.files[file].folder
@@ -266,9 +299,11 @@ def rename_file(s: State, ctx: Ctx, file: FileId, name: Name) -> None:
 
 
 @app.action(
-    "files.move", tool="Move a file to another folder.", writes=["files"],
+    "files.move",
+    tool="Move a file to another folder.",
+    writes=["files"],
     check=lambda before, after, a: after.files[a.file].folder == a.folder,
-)  # fmt: skip
+)
 def move_file(s: State, ctx: Ctx, file: FileId, folder: FolderId) -> None:
     """Move a file to another folder."""
     name = s.folders[folder].name
@@ -278,9 +313,11 @@ def move_file(s: State, ctx: Ctx, file: FileId, folder: FolderId) -> None:
 
 
 @app.action(
-    "files.delete", tool="Delete a file.", writes=["files"],
+    "files.delete",
+    tool="Delete a file.",
+    writes=["files"],
     check=lambda before, after, a: a.file not in after.files,
-)  # fmt: skip
+)
 def delete_file(s: State, ctx: Ctx, file: FileId) -> None:
     """Delete a file."""
     s.files.remove(file)

@@ -30,21 +30,28 @@ def files_page(s: State, ui: Ui) -> Page:
         count = len(s.files.where(lambda f, i=folder.id: f.folder == i))  # type: ignore[misc]
         folders.append(
             Row(
-                title=folder.name, subtitle=ui.t(f"{count} files", f"{count}个文件"),
-                lead=Glyph(icon="folder"), trailing_icon="chevron_right",
+                title=folder.name,
+                subtitle=ui.t(f"{count} files", f"{count}个文件"),
+                lead=Glyph(icon="folder"),
+                trailing_icon="chevron_right",
                 do=folder_page(folder=folder.id),
             )
-        )  # fmt: skip
+        )
     recent = sorted(s.files, key=lambda f: -f.modified_at)[:5]
     body: list[Widget] = [
-        Heading(words=("Folders", "文件夹")), Card(children=tuple(folders)),
-        Heading(words=("Recent", "最近")), *(file_row(ui, f) for f in recent),
-    ]  # fmt: skip
+        Heading(words=("Folders", "文件夹")),
+        Card(children=tuple(folders)),
+        Heading(words=("Recent", "最近")),
+        *(file_row(ui, f) for f in recent),
+    ]
     return Page(
-        title=("Files", "文件"), body=body, large=True, tabs=tabs("files"),
+        title=("Files", "文件"),
+        body=body,
+        large=True,
+        tabs=tabs("files"),
         actions=(IconButton(icon="search", label=("Search", "搜索"), do=at("/search")),),
         fab=Fab(icon="plus", words=("New folder", "新建文件夹"), do=new_folder_page()),
-    )  # fmt: skip
+    )
 
 
 @app.page("/files/new")
@@ -65,21 +72,25 @@ def folder_page(s: State, ui: Ui, folder: FolderId) -> Page:
         ("Delete folder?", "删除文件夹？"), text=f.name, yes=DELETE, do=delete_folder(folder=folder)
     )
     return Page(
-        title=f.name, body=body, dialog=sure,
+        title=f.name,
+        body=body,
+        dialog=sure,
         actions=(
             IconButton(icon="edit", label=RENAME, do=rename_folder_page(folder=folder)),
             IconButton(icon="trash", label=DELETE, do=ui.set(sure=True)),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/folder/{folder}/rename")
 def rename_folder_page(s: State, ui: Ui, folder: FolderId) -> Page:
     """The form for another name."""
     return name_form(
-        ui, ("Rename folder", "重命名文件夹"), s.folders[folder].name,
+        ui,
+        ("Rename folder", "重命名文件夹"),
+        s.folders[folder].name,
         lambda name: rename_folder(folder=folder, name=name),
-    )  # fmt: skip
+    )
 
 
 @app.page("/file/{file}")
@@ -98,27 +109,37 @@ def file_page(s: State, ui: Ui, file: FileId) -> Page:
     )
     cover = Picture(kind="document", seed=len(f.name) * 31 + f.size_kb, label=f.name, height_px=200)
     return Page(
-        title=f.name, dialog=sure,
+        title=f.name,
+        dialog=sure,
         actions=(IconButton(icon="share", label=("Share", "分享"), do=Share(text=f.name)),),
         body=(
             Grid(children=(cover,), columns=1),
             Card(children=rows),
             Row(title=RENAME, lead=Glyph(icon="edit"), do=rename_file_page(file=file)),
-            Row(title=("Move to folder", "移到文件夹"), lead=Glyph(icon="forward"),
-                do=move_file_page(file=file)),
-            Row(title=DELETE, danger=True, lead=Glyph(icon="trash", tint="#d92d20"),
-                do=ui.set(sure=True)),
+            Row(
+                title=("Move to folder", "移到文件夹"),
+                lead=Glyph(icon="forward"),
+                do=move_file_page(file=file),
+            ),
+            Row(
+                title=DELETE,
+                danger=True,
+                lead=Glyph(icon="trash", tint="#d92d20"),
+                do=ui.set(sure=True),
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/file/{file}/rename")
 def rename_file_page(s: State, ui: Ui, file: FileId) -> Page:
     """The form for another name."""
     return name_form(
-        ui, ("Rename file", "重命名文件"), s.files[file].name,
+        ui,
+        ("Rename file", "重命名文件"),
+        s.files[file].name,
         lambda name: rename_file(file=file, name=name),
-    )  # fmt: skip
+    )
 
 
 @app.page("/file/{file}/move")
@@ -127,9 +148,12 @@ def move_file_page(s: State, ui: Ui, file: FileId) -> Page:
     f = s.files[file]
     rows: list[Widget] = [
         Row(
-            title=o.name, lead=Glyph(icon="folder"), do=move_file(file=file, folder=o.id),
-            trailing_icon="check" if o.id == f.folder else "", selected=o.id == f.folder,
+            title=o.name,
+            lead=Glyph(icon="folder"),
+            do=move_file(file=file, folder=o.id),
+            trailing_icon="check" if o.id == f.folder else "",
+            selected=o.id == f.folder,
         )
         for o in s.folders
-    ]  # fmt: skip
+    ]
     return Page(title=("Move to folder", "移到文件夹"), subtitle=f.name, body=rows)

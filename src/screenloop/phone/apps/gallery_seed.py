@@ -15,8 +15,12 @@ FolderId = Annotated[str, Refers("gallery.folders")]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
 FileKind = Literal["pdf", "doc", "sheet", "text", "zip"]
 FILE_TINTS: dict[FileKind, str] = {
-    "pdf": "#d92d20", "doc": "#2563eb", "sheet": "#12805c", "text": "#676d76", "zip": "#b45309",
-}  # fmt: skip
+    "pdf": "#d92d20",
+    "doc": "#2563eb",
+    "sheet": "#12805c",
+    "text": "#676d76",
+    "zip": "#b45309",
+}
 CAMERA, SCREENSHOTS = "album1", "album2"
 OWN_ALBUMS = (CAMERA, SCREENSHOTS)
 """Albums that belong to the phone: neither renamed nor deleted."""
@@ -71,19 +75,33 @@ TITLES: dict[str, str] = {
     "flower": "First tulip,Balcony rose,Daisy field,Garden bed,Wedding bouquet",
 }
 ALBUM_OF: dict[str, str] = {
-    "sea": "album3", "mountains": "album3", "desert": "album3", "city": CAMERA, "forest": CAMERA,
-    "food": CAMERA, "pet": "album4", "portrait": "album4", "document": SCREENSHOTS,
+    "sea": "album3",
+    "mountains": "album3",
+    "desert": "album3",
+    "city": CAMERA,
+    "forest": CAMERA,
+    "food": CAMERA,
+    "pet": "album4",
+    "portrait": "album4",
+    "document": SCREENSHOTS,
     "flower": "album5",
-}  # fmt: skip
+}
 FILES: tuple[tuple[str, str, FileKind], ...] = (
-    ("Flight ticket", "folder1", "pdf"), ("Hotel booking", "folder1", "pdf"),
-    ("Packing list", "folder1", "text"), ("Quarterly report", "folder2", "doc"),
-    ("Budget 2026", "folder2", "sheet"), ("Meeting minutes", "folder2", "doc"),
-    ("Project archive", "folder2", "zip"), ("Electricity invoice", "folder3", "pdf"),
-    ("Water invoice", "folder3", "pdf"), ("Tax summary", "folder3", "sheet"),
-    ("User manual", "folder4", "pdf"), ("Song lyrics", "folder4", "text"),
-    ("Holiday photos", "folder4", "zip"), ("Reading list", "folder4", "text"),
-)  # fmt: skip
+    ("Flight ticket", "folder1", "pdf"),
+    ("Hotel booking", "folder1", "pdf"),
+    ("Packing list", "folder1", "text"),
+    ("Quarterly report", "folder2", "doc"),
+    ("Budget 2026", "folder2", "sheet"),
+    ("Meeting minutes", "folder2", "doc"),
+    ("Project archive", "folder2", "zip"),
+    ("Electricity invoice", "folder3", "pdf"),
+    ("Water invoice", "folder3", "pdf"),
+    ("Tax summary", "folder3", "sheet"),
+    ("User manual", "folder4", "pdf"),
+    ("Song lyrics", "folder4", "text"),
+    ("Holiday photos", "folder4", "zip"),
+    ("Reading list", "folder4", "text"),
+)
 
 
 def seed_photos(cast: Cast) -> Iterable[Photo]:
@@ -98,11 +116,16 @@ def seed_photos(cast: Cast) -> Iterable[Photo]:
         day -= rng.choice((0, 0, 0, 0, 1, 4, 7)) if number else 1
         clock = f"{rng.randrange(8, 21):02d}:{rng.randrange(60):02d}"
         yield Photo(
-            title=title, kind=kind, seed=rng.randrange(10_000), album=ALBUM_OF[kind],
-            taken_at=cast.at(day, clock), size_kb=rng.randrange(600, 5200),
-            place="" if kind == "document" else rng.choice(CITIES), favourite=number in starred,
+            title=title,
+            kind=kind,
+            seed=rng.randrange(10_000),
+            album=ALBUM_OF[kind],
+            taken_at=cast.at(day, clock),
+            size_kb=rng.randrange(600, 5200),
+            place="" if kind == "document" else rng.choice(CITIES),
+            favourite=number in starred,
             trashed=number in gone,
-        )  # fmt: skip
+        )
 
 
 def seed_albums(cast: Cast) -> Iterable[Album]:

@@ -43,11 +43,16 @@ class Viewer(Struct, frozen=True, kw_only=True):
         d.box(x, y + BAR_PX + room, w, d.size_px[1], "#0b0c0e")
         d.node(
             Node(
-                role="image", label=self.photo.title, box=Box(x, y + BAR_PX, w, room),
-                double=self.double, swipe_left=self.older, swipe_right=self.newer,
-                value=f"{self.zoom}%", pinch=self._zoomed,
+                role="image",
+                label=self.photo.title,
+                box=Box(x, y + BAR_PX, w, room),
+                double=self.double,
+                swipe_left=self.older,
+                swipe_right=self.newer,
+                value=f"{self.zoom}%",
+                pinch=self._zoomed,
             )
-        )  # fmt: skip
+        )
         back = IconButton(
             icon="back", label=("Navigate up", "返回上一页"), do=Back(), color="#ffffff"
         )
@@ -59,9 +64,15 @@ class Viewer(Struct, frozen=True, kw_only=True):
             left, below = x + number * cell, y + BAR_PX + room
             button.place(d, left + (cell - 44) // 2, below + 4)
             d.text(
-                button.label, left, below + 48, cell, size_px=11, color="#b6bac2", align="center",
+                button.label,
+                left,
+                below + 48,
+                cell,
+                size_px=11,
+                color="#b6bac2",
+                align="center",
                 role=None,
-            )  # fmt: skip
+            )
 
     def _zoomed(self, scale: float) -> Do:
         return SetLocal(values={"zoom": max(100, min(400, round(self.zoom * scale)))})
@@ -102,11 +113,16 @@ def grid(photos: Sequence[Photo], columns: int = 3) -> Grid:
     """Return the photos as a grid; a long press tells what is known of one."""
     cells = tuple(
         Picture(
-            kind=p.kind, seed=p.seed, label=p.title, radius_px=4, do=at(f"/photo/{p.id}"),
-            long=at(f"/photo/{p.id}/info"), mark="heart_filled" if p.favourite else "",
+            kind=p.kind,
+            seed=p.seed,
+            label=p.title,
+            radius_px=4,
+            do=at(f"/photo/{p.id}"),
+            long=at(f"/photo/{p.id}/info"),
+            mark="heart_filled" if p.favourite else "",
         )
         for p in photos
-    )  # fmt: skip
+    )
     return Grid(children=cells, columns=columns, gap_px=3, inset_px=3)
 
 
@@ -139,6 +155,9 @@ def name_form(ui: Ui, title: tuple[str, str], initial: str, save: Callable[[str]
 def file_row(ui: Ui, f: File) -> Row:
     """Return a file as a row of a list."""
     return Row(
-        title=f.name, subtitle=f"{f.kind.upper()} · {size(f.size_kb)}", do=at(f"/file/{f.id}"),
-        lead=Glyph(icon="file", tint=FILE_TINTS[f.kind]), trailing=ui.ago(f.modified_at),
-    )  # fmt: skip
+        title=f.name,
+        subtitle=f"{f.kind.upper()} · {size(f.size_kb)}",
+        do=at(f"/file/{f.id}"),
+        lead=Glyph(icon="file", tint=FILE_TINTS[f.kind]),
+        trailing=ui.ago(f.modified_at),
+    )

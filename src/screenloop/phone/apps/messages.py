@@ -61,15 +61,31 @@ __all__ = ["State", "app"]
 
 def _tabs(shown: str) -> tuple[Tab, ...]:
     return (
-        Tab(icon="chat", words=("Chats", "会话"), selected=shown == "chats",
-            do=chats_page().at_root()),
-        Tab(icon="star", words=("Starred", "星标"), selected=shown == "starred",
-            do=starred_page().at_root()),
-        Tab(icon="clock", words=("Scheduled", "定时"), selected=shown == "scheduled",
-            do=scheduled_page().at_root()),
-        Tab(icon="archive", words=("Archive", "归档"), selected=shown == "archive",
-            do=archive_page().at_root()),
-    )  # fmt: skip
+        Tab(
+            icon="chat",
+            words=("Chats", "会话"),
+            selected=shown == "chats",
+            do=chats_page().at_root(),
+        ),
+        Tab(
+            icon="star",
+            words=("Starred", "星标"),
+            selected=shown == "starred",
+            do=starred_page().at_root(),
+        ),
+        Tab(
+            icon="clock",
+            words=("Scheduled", "定时"),
+            selected=shown == "scheduled",
+            do=scheduled_page().at_root(),
+        ),
+        Tab(
+            icon="archive",
+            words=("Archive", "归档"),
+            selected=shown == "archive",
+            do=archive_page().at_root(),
+        ),
+    )
 
 
 def _opening(thread: Thread) -> Do:
@@ -86,21 +102,28 @@ def _thread_row(s: State, ui: Ui, thread: Thread) -> Row:
     texts = messages_of(s, thread.id)
     icon = "bell_off" if thread.muted else "pin" if thread.pinned else ""
     return Row(
-        title=name_of(ui.of(contacts.State), thread.phone), lead=lead_of(ui, thread.phone),
+        title=name_of(ui.of(contacts.State), thread.phone),
+        lead=lead_of(ui, thread.phone),
         subtitle=_shown_text(ui, texts[-1]) if texts else ("No messages", "没有消息"),
-        trailing=ui.ago(texts[-1].at_s) if texts else "", trailing_icon=icon,
-        badge=thread.unread, bold=thread.unread > 0, do=_opening(thread),
+        trailing=ui.ago(texts[-1].at_s) if texts else "",
+        trailing_icon=icon,
+        badge=thread.unread,
+        bold=thread.unread > 0,
+        do=_opening(thread),
         long=ui.set(menu=thread.id),
         swipe_left=archive(thread=thread.id, on=not thread.archived),
-    )  # fmt: skip
+    )
 
 
 def _message_row(s: State, ui: Ui, message: Message) -> Row:
     thread = s.threads[message.thread]
     return Row(
-        title=name_of(ui.of(contacts.State), thread.phone), subtitle=_shown_text(ui, message),
-        lead=lead_of(ui, thread.phone), trailing=ui.ago(message.at_s), do=_opening(thread),
-    )  # fmt: skip
+        title=name_of(ui.of(contacts.State), thread.phone),
+        subtitle=_shown_text(ui, message),
+        lead=lead_of(ui, thread.phone),
+        trailing=ui.ago(message.at_s),
+        do=_opening(thread),
+    )
 
 
 def _listed(s: State, *, archived: bool) -> list[Thread]:
@@ -126,22 +149,33 @@ def _thread_dialog(s: State, ui: Ui) -> Dialog | None:
         else ("mail", ("Mark as unread", "标为未读"), mark_unread(thread=thread.id))
     )
     choices = (
-        ("pin", ("Unpin", "取消置顶") if thread.pinned else ("Pin", "置顶"),
-         pin(thread=thread.id, on=not thread.pinned)),
-        ("bell_off", ("Unmute", "取消静音") if thread.muted else ("Mute", "静音"),
-         mute(thread=thread.id, on=not thread.muted)),
+        (
+            "pin",
+            ("Unpin", "取消置顶") if thread.pinned else ("Pin", "置顶"),
+            pin(thread=thread.id, on=not thread.pinned),
+        ),
+        (
+            "bell_off",
+            ("Unmute", "取消静音") if thread.muted else ("Mute", "静音"),
+            mute(thread=thread.id, on=not thread.muted),
+        ),
         read,
-        ("archive", ("Unarchive", "取消归档") if thread.archived else ("Archive", "归档"),
-         archive(thread=thread.id, on=not thread.archived)),
-    )  # fmt: skip
+        (
+            "archive",
+            ("Unarchive", "取消归档") if thread.archived else ("Archive", "归档"),
+            archive(thread=thread.id, on=not thread.archived),
+        ),
+    )
     return Dialog.question(
-        name_of(ui.of(contacts.State), thread.phone), dismiss=closed,
+        name_of(ui.of(contacts.State), thread.phone),
+        dismiss=closed,
         body=tuple(
             Row(title=words, lead=Glyph(icon=icon, size_px=36), do=Both(first=do, then=closed))
             for icon, words, do in choices
         ),
-        yes=("Delete", "删除"), do=ui.set(menu="", sure=thread.id),
-    )  # fmt: skip
+        yes=("Delete", "删除"),
+        do=ui.set(menu="", sure=thread.id),
+    )
 
 
 # ---- main pages --------------------------------------------------------------------------------
@@ -156,8 +190,12 @@ def _is_shown(thread: Thread, shown: str) -> bool:
 @app.page("/")
 def chats_page(s: State, ui: Ui) -> Page:
     """The conversations, pinned ones first."""
-    options = (("all", ("All", "全部")), ("unread", ("Unread", "未读")),
-               ("people", ("People", "联系人")), ("services", ("Services", "服务号")))  # fmt: skip
+    options = (
+        ("all", ("All", "全部")),
+        ("unread", ("Unread", "未读")),
+        ("people", ("People", "联系人")),
+        ("services", ("Services", "服务号")),
+    )
     shown = ui.chips("shown", options, "all")
     rows: list[Widget] = [
         _thread_row(s, ui, t) for t in _listed(s, archived=False) if _is_shown(t, shown.value)
@@ -165,14 +203,17 @@ def chats_page(s: State, ui: Ui) -> Page:
     if not rows:
         rows.append(Empty(icon="message", words=("No conversations", "没有会话")))
     return Page(
-        title=("Messages", "短信"), large=True, tabs=_tabs("chats"), body=(shown, *rows),
+        title=("Messages", "短信"),
+        large=True,
+        tabs=_tabs("chats"),
+        body=(shown, *rows),
         actions=(
             IconButton(icon="search", label=("Search", "搜索"), do=search_page()),
             IconButton(icon="settings", label=("Settings", "设置"), do=settings_page()),
         ),
         fab=Fab(icon="edit", words=("New message", "新短信"), do=new_page()),
         dialog=_thread_dialog(s, ui),
-    )  # fmt: skip
+    )
 
 
 @app.page("/archive")
@@ -182,9 +223,12 @@ def archive_page(s: State, ui: Ui) -> Page:
     if not rows:
         rows.append(Empty(icon="archive", words=("Nothing archived", "没有归档的会话")))
     return Page(
-        title=("Archive", "归档"), large=True, body=rows, tabs=_tabs("archive"),
+        title=("Archive", "归档"),
+        large=True,
+        body=rows,
+        tabs=_tabs("archive"),
         dialog=_thread_dialog(s, ui),
-    )  # fmt: skip
+    )
 
 
 @app.page("/starred")
@@ -193,17 +237,19 @@ def starred_page(s: State, ui: Ui) -> Page:
     found = sorted(s.messages.where(lambda m: m.starred), key=lambda m: -m.at_s)
     rows: list[Widget] = [_message_row(s, ui, m) for m in found]
     if not rows:
-        rows.append(
-            Empty(icon="star", words=("Hold a message to star it", "长按消息即可加星标"))
-        )  # fmt: skip
+        rows.append(Empty(icon="star", words=("Hold a message to star it", "长按消息即可加星标")))
     return Page(title=("Starred", "星标"), large=True, body=rows, tabs=_tabs("starred"))
 
 
 def _cancel_dialog(ui: Ui, row: Scheduled) -> Dialog:
     return Dialog.question(
-        ("Cancel this message?", "取消定时发送？"), text=row.text, no=("Keep", "保留"),
-        yes=("Do not send", "不发送"), do=cancel(scheduled=row.id), dismiss=ui.set(sure=""),
-    )  # fmt: skip
+        ("Cancel this message?", "取消定时发送？"),
+        text=row.text,
+        no=("Keep", "保留"),
+        yes=("Do not send", "不发送"),
+        do=cancel(scheduled=row.id),
+        dismiss=ui.set(sure=""),
+    )
 
 
 @app.page("/scheduled")
@@ -215,22 +261,27 @@ def scheduled_page(s: State, ui: Ui) -> Page:
         body.append(
             Card(
                 children=(
-                    Row(title=name, subtitle=f"{ui.day(row.at_s)} {ui.clock(row.at_s)}",
-                        lead=lead_of(ui, row.phone)),
+                    Row(
+                        title=name,
+                        subtitle=f"{ui.day(row.at_s)} {ui.clock(row.at_s)}",
+                        lead=lead_of(ui, row.phone),
+                    ),
                     Text(words=row.text),
-                    Line(children=(
-                        Button(words=("Send now", "立即发送"), kind="tonal",
-                               do=send_now(scheduled=row.id)),
-                        Button(words=("Cancel", "取消"), kind="danger",
-                               do=ui.set(sure=row.id)),
-                    )),
+                    Line(
+                        children=(
+                            Button(
+                                words=("Send now", "立即发送"),
+                                kind="tonal",
+                                do=send_now(scheduled=row.id),
+                            ),
+                            Button(words=("Cancel", "取消"), kind="danger", do=ui.set(sure=row.id)),
+                        )
+                    ),
                 ),
             )
-        )  # fmt: skip
+        )
     if not body:
-        body.append(
-            Empty(icon="clock", words=("Nothing waits to be sent", "没有待发送的定时短信"))
-        )  # fmt: skip
+        body.append(Empty(icon="clock", words=("Nothing waits to be sent", "没有待发送的定时短信")))
     asked = s.scheduled.get(ui.get("sure", ""))
     return Page(
         title=("Scheduled", "定时"),
@@ -272,68 +323,137 @@ def settings_page(s: State, ui: Ui) -> Page:
     return Page(
         title=("Settings", "设置"),
         body=(
-            Switch(label=("Show text in notifications", "在通知中显示内容"), icon="bell",
-                   value=s.previews, do=set_previews(on=not s.previews)),
-            Button(words=("Mark all as read", "全部标为已读"), kind="tonal", do=read_all(),
-                   enabled=unread > 0),
-            Text(muted=True, align="center", words=ui.t(
-                f"{unread} unread messages", f"{unread} 条未读短信")),
+            Switch(
+                label=("Show text in notifications", "在通知中显示内容"),
+                icon="bell",
+                value=s.previews,
+                do=set_previews(on=not s.previews),
+            ),
+            Button(
+                words=("Mark all as read", "全部标为已读"),
+                kind="tonal",
+                do=read_all(),
+                enabled=unread > 0,
+            ),
+            Text(
+                muted=True,
+                align="center",
+                words=ui.t(f"{unread} unread messages", f"{unread} 条未读短信"),
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- flows -------------------------------------------------------------------------------------
 
 app.flow(
-    "answer a friend", tap(thread_page, thread="thread1"), enter("text", "See you there"),
-    tap(send), wait(30), tap(mark_read),
-)  # fmt: skip
-app.flow(
-    "write to a new number", tap("New message"), enter("phone", "555-010-2030"),
-    enter("text", "Is the room still free?"), tap(start),
-)  # fmt: skip
-app.flow(
-    "write to a contact", tap("New message"), enter("phone", "clara"), tap("Clara Olsen"),
-    enter("text", "Lunch tomorrow?"), tap(start),
-)  # fmt: skip
-app.flow(
-    "find somebody", tap("Search"), enter("text", "chloe"), tap("Chloe Fischer"),
-    enter("text", "Are you in town?"), tap(start),
-)  # fmt: skip
-app.flow(
-    "star and forward", tap(thread_page, thread="thread2"), hold("Noted. Which room?"),
-    tap(star), hold("2A as always"), tap("Forward"), tap("Chloe Fischer"), tap(forward),
-)  # fmt: skip
-app.flow(
-    "delete a message", tap(thread_page, thread="thread3"), hold("Works, thanks"), tap("Delete"),
-    tap(delete_message),
-)  # fmt: skip
-app.flow(
-    "sort the chats", hold("Felix Lindgren"), tap(pin), hold("Felix Lindgren"), tap(mark_unread),
-    hold("Nimbus"), tap(mute), hold("Harbor Bank"), tap(archive), hold("Yara Farah"),
+    "answer a friend",
+    tap(thread_page, thread="thread1"),
+    enter("text", "See you there"),
+    tap(send),
+    wait(30),
     tap(mark_read),
-)  # fmt: skip
+)
+app.flow(
+    "write to a new number",
+    tap("New message"),
+    enter("phone", "555-010-2030"),
+    enter("text", "Is the room still free?"),
+    tap(start),
+)
+app.flow(
+    "write to a contact",
+    tap("New message"),
+    enter("phone", "clara"),
+    tap("Clara Olsen"),
+    enter("text", "Lunch tomorrow?"),
+    tap(start),
+)
+app.flow(
+    "find somebody",
+    tap("Search"),
+    enter("text", "chloe"),
+    tap("Chloe Fischer"),
+    enter("text", "Are you in town?"),
+    tap(start),
+)
+app.flow(
+    "star and forward",
+    tap(thread_page, thread="thread2"),
+    hold("Noted. Which room?"),
+    tap(star),
+    hold("2A as always"),
+    tap("Forward"),
+    tap("Chloe Fischer"),
+    tap(forward),
+)
+app.flow(
+    "delete a message",
+    tap(thread_page, thread="thread3"),
+    hold("Works, thanks"),
+    tap("Delete"),
+    tap(delete_message),
+)
+app.flow(
+    "sort the chats",
+    hold("Felix Lindgren"),
+    tap(pin),
+    hold("Felix Lindgren"),
+    tap(mark_unread),
+    hold("Nimbus"),
+    tap(mute),
+    hold("Harbor Bank"),
+    tap(archive),
+    hold("Yara Farah"),
+    tap(mark_read),
+)
 app.flow("delete a conversation", hold("Harbor Dental"), tap("Delete"), tap(delete_thread))
 app.flow(
-    "bring one back", tap("Archive"), tap(thread_page, thread="thread14"), tap(info_page),
+    "bring one back",
+    tap("Archive"),
+    tap(thread_page, thread="thread14"),
+    tap(info_page),
     tap(archive),
-)  # fmt: skip
+)
 app.flow(
-    "block and unblock", tap(thread_page, thread="thread5"), tap(info_page), tap(block, on=True),
-    press("back"), tap(block, on=False), enter("text", "Sorry, wrong button"), tap(send),
-)  # fmt: skip
+    "block and unblock",
+    tap(thread_page, thread="thread5"),
+    tap(info_page),
+    tap(block, on=True),
+    press("back"),
+    tap(block, on=False),
+    enter("text", "Sorry, wrong button"),
+    tap(send),
+)
 app.flow(
-    "save an unknown number", tap(thread_page, thread="thread9"), tap(info_page),
-    enter("name", "Liam Greene"), tap(save_contact),
-)  # fmt: skip
+    "save an unknown number",
+    tap(thread_page, thread="thread9"),
+    tap(info_page),
+    enter("name", "Liam Greene"),
+    tap(save_contact),
+)
 app.flow(
-    "schedule, then send at once", tap(thread_page, thread="thread7"), tap(schedule_page),
-    enter("text", "Do not forget the tickets"), tap(schedule), press("back"), tap("Scheduled"),
+    "schedule, then send at once",
+    tap(thread_page, thread="thread7"),
+    tap(schedule_page),
+    enter("text", "Do not forget the tickets"),
+    tap(schedule),
+    press("back"),
+    tap("Scheduled"),
     tap(send_now),
-)  # fmt: skip
+)
 app.flow(
-    "schedule, then cancel", tap(thread_page, thread="thread8"), tap(schedule_page),
-    enter("text", "Today is payday"), tap("Time"), tap("Hour 10"), tap("Minute 30"),
-    tap(schedule), press("back"), tap("Scheduled"), tap("Cancel"), tap(cancel),
-)  # fmt: skip
+    "schedule, then cancel",
+    tap(thread_page, thread="thread8"),
+    tap(schedule_page),
+    enter("text", "Today is payday"),
+    tap("Time"),
+    tap("Hour 10"),
+    tap("Minute 30"),
+    tap(schedule),
+    press("back"),
+    tap("Scheduled"),
+    tap("Cancel"),
+    tap(cancel),
+)
 app.flow("settings", tap("Settings"), tap(set_previews), tap(read_all))

@@ -61,9 +61,11 @@ def _post(s: State, ctx: Ctx, phone: str, draft: Message) -> Thread:
         )
     if not is_number(phone):
         ctx.refuse(
-            ctx.t(f"{phone!r} takes no messages; it needs a full phone number",
-                  f"{phone} 无法接收短信，请使用完整的电话号码")
-        )  # fmt: skip
+            ctx.t(
+                f"{phone!r} takes no messages; it needs a full phone number",
+                f"{phone} 无法接收短信，请使用完整的电话号码",
+            )
+        )
     person = person_of(ctx.of(contacts.State), phone)
     if person is not None and person.blocked:
         ctx.refuse(ctx.t(f"{person.name} is blocked; unblock first", f"{person.name} 已被屏蔽"))
@@ -95,19 +97,22 @@ def _is_sent(before: State, after: State, text: str) -> bool:
 
 
 @app.action(
-    "messages.send", tool="Send a text, a picture or both in a conversation.",
+    "messages.send",
+    tool="Send a text, a picture or both in a conversation.",
     writes=["messages", "threads"],
     check=lambda before, after, a: _is_sent(before, after, a.text),
-)  # fmt: skip
+)
 def send(s: State, ctx: Ctx, thread: ThreadId, text: Words1000 = "", photo: PhotoId = "") -> None:
     """Send a message in a conversation."""
     _post(s, ctx, s.threads[thread].phone, _draft(ctx, text, photo))
 
 
 @app.action(
-    "messages.start", tool="Send a message to a phone number.", writes=["messages", "threads"],
+    "messages.start",
+    tool="Send a message to a phone number.",
+    writes=["messages", "threads"],
     check=lambda before, after, a: _is_sent(before, after, a.text),
-)  # fmt: skip
+)
 def start(s: State, ctx: Ctx, phone: Phone, text: Words1000 = "", photo: PhotoId = "") -> None:
     """Send a message to a number; opens a conversation where there was none."""
     thread = _post(s, ctx, phone, _draft(ctx, text, photo))
@@ -116,10 +121,11 @@ def start(s: State, ctx: Ctx, phone: Phone, text: Words1000 = "", photo: PhotoId
 
 
 @app.action(
-    "messages.forward", tool="Send a message on to another phone number.",
+    "messages.forward",
+    tool="Send a message on to another phone number.",
     writes=["messages", "threads"],
     check=lambda before, after, a: _is_sent(before, after, before.messages[a.message].text),
-)  # fmt: skip
+)
 def forward(s: State, ctx: Ctx, message: MessageId, phone: Phone) -> None:
     """Send a message on to somebody else."""
     row = s.messages[message]
@@ -137,27 +143,29 @@ def receive(s: State, ctx: Ctx, sender: Phone, text: Words1000) -> None:
     book = ctx.of(contacts.State)
     person = person_of(book, sender)
     quiet = thread.muted or (person is not None and person.blocked)
-    s.threads.update(
-        thread.id, unread=thread.unread + 1, archived=thread.archived and quiet
-    )  # fmt: skip
+    s.threads.update(thread.id, unread=thread.unread + 1, archived=thread.archived and quiet)
     if not quiet:
         shown = text if s.previews else ctx.t("New message", "新短信")
         ctx.notify(name_of(book, thread.phone), shown, open_thread(thread.id))
 
 
 @app.action(
-    "messages.star", tool="Star a message, or not.", writes=["messages"],
+    "messages.star",
+    tool="Star a message, or not.",
+    writes=["messages"],
     check=lambda before, after, a: after.messages[a.message].starred == a.on,
-)  # fmt: skip
+)
 def star(s: State, ctx: Ctx, message: MessageId, on: bool) -> None:
     """Star a message, or not."""
     s.messages.update(message, starred=on)
 
 
 @app.action(
-    "messages.delete", tool="Delete one message.", writes=["messages"],
+    "messages.delete",
+    tool="Delete one message.",
+    writes=["messages"],
     check=lambda before, after, a: a.message not in after.messages,
-)  # fmt: skip
+)
 def delete_message(s: State, ctx: Ctx, message: MessageId) -> None:
     """Delete one message."""
     s.messages.remove(message)
@@ -168,27 +176,33 @@ def delete_message(s: State, ctx: Ctx, message: MessageId) -> None:
 
 
 @app.action(
-    "threads.mark_read", tool="Mark a conversation as read.", writes=["threads"],
+    "threads.mark_read",
+    tool="Mark a conversation as read.",
+    writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].unread == 0,
-)  # fmt: skip
+)
 def mark_read(s: State, ctx: Ctx, thread: ThreadId) -> None:
     """Mark a conversation as read."""
     s.threads.update(thread, unread=0)
 
 
 @app.action(
-    "threads.mark_unread", tool="Mark a conversation as unread.", writes=["threads"],
+    "threads.mark_unread",
+    tool="Mark a conversation as unread.",
+    writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].unread > 0,
-)  # fmt: skip
+)
 def mark_unread(s: State, ctx: Ctx, thread: ThreadId) -> None:
     """Mark a conversation as unread."""
     s.threads.update(thread, unread=max(1, s.threads[thread].unread))
 
 
 @app.action(
-    "threads.read_all", tool="Mark all conversations as read.", writes=["threads"],
+    "threads.read_all",
+    tool="Mark all conversations as read.",
+    writes=["threads"],
     check=lambda before, after, a: not after.threads.where(lambda t: t.unread > 0),
-)  # fmt: skip
+)
 def read_all(s: State, ctx: Ctx) -> None:
     """Mark all conversations as read."""
     for row in s.threads.where(lambda t: t.unread > 0):
@@ -197,28 +211,33 @@ def read_all(s: State, ctx: Ctx) -> None:
 
 
 @app.action(
-    "threads.pin", tool="Keep a conversation at the top, or not.", writes=["threads"],
+    "threads.pin",
+    tool="Keep a conversation at the top, or not.",
+    writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].pinned == a.on,
-)  # fmt: skip
+)
 def pin(s: State, ctx: Ctx, thread: ThreadId, on: bool) -> None:
     """Keep a conversation at the top, or not."""
     s.threads.update(thread, pinned=on)
 
 
 @app.action(
-    "threads.mute", tool="Turn a conversation's notifications off or on.", writes=["threads"],
+    "threads.mute",
+    tool="Turn a conversation's notifications off or on.",
+    writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].muted == a.on,
-)  # fmt: skip
+)
 def mute(s: State, ctx: Ctx, thread: ThreadId, on: bool) -> None:
     """Turn a conversation's notifications off or on."""
     s.threads.update(thread, muted=on)
 
 
 @app.action(
-    "threads.archive", tool="Put a conversation into the archive, or take it out.",
+    "threads.archive",
+    tool="Put a conversation into the archive, or take it out.",
     writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].archived == a.on,
-)  # fmt: skip
+)
 def archive(s: State, ctx: Ctx, thread: ThreadId, on: bool) -> None:
     """Put a conversation into the archive, or take it out."""
     s.threads.update(thread, archived=on)
@@ -226,11 +245,13 @@ def archive(s: State, ctx: Ctx, thread: ThreadId, on: bool) -> None:
 
 
 @app.action(
-    "threads.delete", tool="Delete a conversation with all its messages.",
+    "threads.delete",
+    tool="Delete a conversation with all its messages.",
     writes=["threads", "messages"],
-    check=lambda before, after, a: a.thread not in after.threads
-    and not messages_of(after, a.thread),
-)  # fmt: skip
+    check=lambda before, after, a: (
+        a.thread not in after.threads and not messages_of(after, a.thread)
+    ),
+)
 def delete_thread(s: State, ctx: Ctx, thread: ThreadId) -> None:
     """Delete a conversation with all its messages."""
     s.threads.remove(thread)
@@ -240,9 +261,10 @@ def delete_thread(s: State, ctx: Ctx, thread: ThreadId) -> None:
 
 
 @app.action(
-    "threads.block", tool="Block or unblock the contact of a conversation.",
+    "threads.block",
+    tool="Block or unblock the contact of a conversation.",
     writes=["contacts.people"],
-)  # fmt: skip
+)
 def block(s: State, ctx: Ctx, thread: ThreadId, on: bool) -> None:
     """Block or unblock the contact of a conversation."""
     person = person_of(ctx.of(contacts.State), s.threads[thread].phone)
@@ -252,9 +274,10 @@ def block(s: State, ctx: Ctx, thread: ThreadId, on: bool) -> None:
 
 
 @app.action(
-    "threads.save_contact", tool="Save the number of a conversation as a new contact.",
+    "threads.save_contact",
+    tool="Save the number of a conversation as a new contact.",
     writes=["contacts.people"],
-)  # fmt: skip
+)
 def save_contact(s: State, ctx: Ctx, thread: ThreadId, name: contacts.Name) -> None:
     """Save the number of a conversation as a new contact."""
     phone = s.threads[thread].phone
@@ -268,13 +291,12 @@ def save_contact(s: State, ctx: Ctx, thread: ThreadId, name: contacts.Name) -> N
 
 
 @app.action(
-    "scheduled.add", tool="Schedule a text for a day (YYYY-MM-DD) and time (HH:MM).",
+    "scheduled.add",
+    tool="Schedule a text for a day (YYYY-MM-DD) and time (HH:MM).",
     writes=["scheduled"],
     check=lambda before, after, a: len(after.scheduled) == len(before.scheduled) + 1,
-)  # fmt: skip
-def schedule(
-    s: State, ctx: Ctx, thread: ThreadId, text: Words1000, date: Day, time: Clock
-) -> None:  # fmt: skip
+)
+def schedule(s: State, ctx: Ctx, thread: ThreadId, text: Words1000, date: Day, time: Clock) -> None:
     """Keep a text to be sent later."""
     try:
         at_s = int(datetime.fromisoformat(f"{date}T{time}").replace(tzinfo=UTC).timestamp())
@@ -294,9 +316,11 @@ def schedule(
 
 
 @app.action(
-    "scheduled.cancel", tool="Cancel a scheduled text.", writes=["scheduled"],
+    "scheduled.cancel",
+    tool="Cancel a scheduled text.",
+    writes=["scheduled"],
     check=lambda before, after, a: a.scheduled not in after.scheduled,
-)  # fmt: skip
+)
 def cancel(s: State, ctx: Ctx, scheduled: ScheduledId) -> None:
     """Cancel a scheduled text."""
     s.scheduled.remove(scheduled)
@@ -304,10 +328,11 @@ def cancel(s: State, ctx: Ctx, scheduled: ScheduledId) -> None:
 
 
 @app.action(
-    "scheduled.send_now", tool="Send a scheduled text now.",
+    "scheduled.send_now",
+    tool="Send a scheduled text now.",
     writes=["scheduled", "messages", "threads"],
     check=lambda before, after, a: a.scheduled not in after.scheduled,
-)  # fmt: skip
+)
 def send_now(s: State, ctx: Ctx, scheduled: ScheduledId) -> None:
     """Send a scheduled text now."""
     row = s.scheduled.remove(scheduled)
@@ -330,9 +355,11 @@ def send_due(s: State, ctx: Ctx, scheduled: ScheduledId) -> None:
 
 
 @app.action(
-    "settings.previews", tool="Show the text in notifications, or not.", writes=["previews"],
+    "settings.previews",
+    tool="Show the text in notifications, or not.",
+    writes=["previews"],
     check=lambda before, after, a: after.previews == a.on,
-)  # fmt: skip
+)
 def set_previews(s: State, ctx: Ctx, on: bool) -> None:
     """Show the text in notifications, or not."""
     s.previews = on
@@ -344,9 +371,11 @@ def set_previews(s: State, ctx: Ctx, on: bool) -> None:
 def _thread_facts(s: State, ctx: Ctx, row: Thread) -> dict[str, Any]:
     texts = messages_of(s, row.id)
     return {
-        **msgspec.structs.asdict(row), "name": name_of(ctx.of(contacts.State), row.phone),
-        "last_text": texts[-1].text if texts else "", "last_at_s": texts[-1].at_s if texts else 0,
-    }  # fmt: skip
+        **msgspec.structs.asdict(row),
+        "name": name_of(ctx.of(contacts.State), row.phone),
+        "last_text": texts[-1].text if texts else "",
+        "last_at_s": texts[-1].at_s if texts else 0,
+    }
 
 
 @app.query("threads.list", tool="List conversations, the latest first; archived ones on request.")
@@ -357,8 +386,10 @@ def list_threads(s: State, ctx: Ctx, archived: bool = False) -> list[dict[str, A
 
 
 @app.query(
-    "threads.get", tool="Read a conversation with all its messages.", shows="/t/{thread}",
-)  # fmt: skip
+    "threads.get",
+    tool="Read a conversation with all its messages.",
+    shows="/t/{thread}",
+)
 def get_thread(s: State, ctx: Ctx, thread: ThreadId) -> dict[str, Any]:
     """Return one conversation and its messages."""
     return {**_thread_facts(s, ctx, s.threads[thread]), "messages": messages_of(s, thread)}
@@ -378,8 +409,10 @@ def search_people(s: State, ctx: Ctx, text: str = "") -> list[dict[str, str]]:
 
 
 @app.query(
-    "scheduled.list", tool="List the texts that will be sent later.", shows="/scheduled",
-)  # fmt: skip
+    "scheduled.list",
+    tool="List the texts that will be sent later.",
+    shows="/scheduled",
+)
 def list_scheduled(s: State, ctx: Ctx) -> list[Scheduled]:
     """Return the scheduled texts, the next first."""
     return sorted(s.scheduled, key=lambda row: row.at_s)

@@ -97,10 +97,12 @@ def delete_dialog(ui: Ui, thread: Thread) -> Dialog:
     """Return the question before a conversation is deleted."""
     name = name_of(ui.of(contacts.State), thread.phone)
     return Dialog.question(
-        ("Delete conversation?", "删除会话？"), yes=("Delete", "删除"),
+        ("Delete conversation?", "删除会话？"),
+        yes=("Delete", "删除"),
         text=(f"All messages with {name} will be gone.", f"与 {name} 的所有消息都会被删除。"),
-        do=delete_thread(thread=thread.id), dismiss=ui.set(sure=""),
-    )  # fmt: skip
+        do=delete_thread(thread=thread.id),
+        dismiss=ui.set(sure=""),
+    )
 
 
 def _message_dialog(s: State, ui: Ui) -> Dialog | None:
@@ -108,9 +110,12 @@ def _message_dialog(s: State, ui: Ui) -> Dialog | None:
     asked = s.messages.get(ui.get("sure", ""))
     if asked is not None:
         return Dialog.question(
-            ("Delete message?", "删除消息？"), text=asked.text[:120], yes=("Delete", "删除"),
-            do=delete_message(message=asked.id), dismiss=ui.set(sure=""),
-        )  # fmt: skip
+            ("Delete message?", "删除消息？"),
+            text=asked.text[:120],
+            yes=("Delete", "删除"),
+            do=delete_message(message=asked.id),
+            dismiss=ui.set(sure=""),
+        )
     message = s.messages.get(ui.get("menu", ""))
     if message is None:
         return None
@@ -118,18 +123,23 @@ def _message_dialog(s: State, ui: Ui) -> Dialog | None:
     choices: tuple[tuple[str, tuple[str, str], Do], ...] = (
         ("copy", ("Copy text", "复制文字"), Copy(text=message.text)),
         ("forward", ("Forward", "转发"), forward_page(message=message.id)),
-        ("star", ("Unstar", "取消星标") if message.starred else ("Star", "加星标"),
-         star(message=message.id, on=not message.starred)),
+        (
+            "star",
+            ("Unstar", "取消星标") if message.starred else ("Star", "加星标"),
+            star(message=message.id, on=not message.starred),
+        ),
         ("share", ("Share", "分享"), Share(text=message.text)),
-    )  # fmt: skip
+    )
     return Dialog.question(
-        ("Message", "消息"), dismiss=closed,
+        ("Message", "消息"),
+        dismiss=closed,
         body=tuple(
             Row(title=words, lead=Glyph(icon=icon, size_px=36), do=Both(first=closed, then=do))
             for icon, words, do in choices
         ),
-        yes=("Delete", "删除"), do=ui.set(menu="", sure=message.id),
-    )  # fmt: skip
+        yes=("Delete", "删除"),
+        do=ui.set(menu="", sure=message.id),
+    )
 
 
 def _attached(ui: Ui, initial: str = "") -> tuple[str, list[Widget]]:
@@ -140,11 +150,13 @@ def _attached(ui: Ui, initial: str = "") -> tuple[str, list[Widget]]:
         return "", []
     return photo.id, [
         Row(
-            title=photo.title, subtitle=("Picture to send", "待发送的图片"),
-            lead=Thumb(kind=photo.kind, seed=photo.seed), trailing_icon="close",
+            title=photo.title,
+            subtitle=("Picture to send", "待发送的图片"),
+            lead=Thumb(kind=photo.kind, seed=photo.seed),
+            trailing_icon="close",
             do=ui.set(photo=""),
         )
-    ]  # fmt: skip
+    ]
 
 
 def _recipients(ui: Ui, initial: str = "") -> tuple[str, list[Widget]]:
@@ -155,9 +167,14 @@ def _recipients(ui: Ui, initial: str = "") -> tuple[str, list[Widget]]:
     body: list[Widget] = [phone]
     if person is not None:
         body.append(
-            Row(title=person.name, subtitle=person.phone, lead=Avatar(name=person.name),
-                trailing_icon="check", selected=True)
-        )  # fmt: skip
+            Row(
+                title=person.name,
+                subtitle=person.phone,
+                lead=Avatar(name=person.name),
+                trailing_icon="check",
+                selected=True,
+            )
+        )
         return phone.value, body
     body.append(Heading(words=("Contacts", "联系人")))
     body += [
@@ -180,15 +197,18 @@ def _bubbles(s: State, ui: Ui, thread: Thread) -> list[Widget]:
         picture = (message.picture_kind, message.picture_seed) if message.picture_kind else None
         starred = ui.t(" · Starred", " · 星标") if message.starred else ""
         body.append(
-            Bubble(words=message.text, mine=message.mine, note=ui.clock(message.at_s) + starred,
-                   picture=picture, long=ui.set(menu=message.id))
-        )  # fmt: skip
+            Bubble(
+                words=message.text,
+                mine=message.mine,
+                note=ui.clock(message.at_s) + starred,
+                picture=picture,
+                long=ui.set(menu=message.id),
+            )
+        )
     if not body:
         body.append(Empty(icon="message", words=("No messages", "没有消息")))
     if thread.unread:
-        words = ui.t(
-            f"{thread.unread} new · Mark as read", f"{thread.unread} 条新消息 · 标为已读"
-        )  # fmt: skip
+        words = ui.t(f"{thread.unread} new · Mark as read", f"{thread.unread} 条新消息 · 标为已读")
         body.append(Banner(icon="check", words=words, do=mark_read(thread=thread.id)))
     return body
 
@@ -214,16 +234,21 @@ def thread_page(s: State, ui: Ui, thread: ThreadId) -> Page:
         composer = Composer(field=field, attach=PickMedia(local="photo"), send=sending)
         footer = (*attached, composer)
     return Page(
-        title=name_of(book, row.phone), subtitle=row.phone if person else "",
+        title=name_of(book, row.phone),
+        subtitle=row.phone if person else "",
         actions=(
-            IconButton(icon="clock", label=("Schedule", "定时发送"),
-                       do=schedule_page(thread=thread)),
+            IconButton(
+                icon="clock", label=("Schedule", "定时发送"), do=schedule_page(thread=thread)
+            ),
             IconButton(icon="info", label=("Details", "详情"), do=info_page(thread=thread)),
-        ) if is_number(row.phone) else (
-            IconButton(icon="info", label=("Details", "详情"), do=info_page(thread=thread)),
-        ),
-        body=_bubbles(s, ui, row), footer=footer, from_bottom=True, dialog=_message_dialog(s, ui),
-    )  # fmt: skip
+        )
+        if is_number(row.phone)
+        else (IconButton(icon="info", label=("Details", "详情"), do=info_page(thread=thread)),),
+        body=_bubbles(s, ui, row),
+        footer=footer,
+        from_bottom=True,
+        dialog=_message_dialog(s, ui),
+    )
 
 
 @app.page("/t/{thread}/info")
@@ -234,41 +259,66 @@ def info_page(s: State, ui: Ui, thread: ThreadId) -> Page:
     badge = person.name if person else "?" if is_number(row.phone) else row.phone
     body: list[Widget] = [
         Avatar(name=badge, size_px=88),
-        Text(words=person.name if person else row.phone, size_px=22, bold=True, align="center",
-             lines=1),
-    ]  # fmt: skip
+        Text(
+            words=person.name if person else row.phone,
+            size_px=22,
+            bold=True,
+            align="center",
+            lines=1,
+        ),
+    ]
     actions = [Action(icon="copy", words=("Copy number", "复制号码"), do=Copy(text=row.phone))]
     if person is not None:
         opened = contacts.person_page(person=person.id)
         actions.append(Action(icon="user", words=("Contact", "联系人"), do=opened))
-    actions.append(
-        Action(icon="trash", words=("Delete", "删除"), do=ui.set(sure=thread))
-    )  # fmt: skip
+    actions.append(Action(icon="trash", words=("Delete", "删除"), do=ui.set(sure=thread)))
     body += [Text(words=row.phone, muted=True, align="center")] if person else []
     body.append(Line(children=tuple(actions), inset_px=24))
-    body.append(Card(children=(
-        Switch(label=("Pin to top", "置顶"), icon="pin", value=row.pinned,
-               do=pin(thread=thread, on=not row.pinned)),
-        Switch(label=("Mute", "静音"), icon="bell_off", value=row.muted,
-               do=mute(thread=thread, on=not row.muted)),
-        Switch(label=("Archived", "归档"), icon="archive", value=row.archived,
-               do=archive(thread=thread, on=not row.archived)),
-    )))  # fmt: skip
+    body.append(
+        Card(
+            children=(
+                Switch(
+                    label=("Pin to top", "置顶"),
+                    icon="pin",
+                    value=row.pinned,
+                    do=pin(thread=thread, on=not row.pinned),
+                ),
+                Switch(
+                    label=("Mute", "静音"),
+                    icon="bell_off",
+                    value=row.muted,
+                    do=mute(thread=thread, on=not row.muted),
+                ),
+                Switch(
+                    label=("Archived", "归档"),
+                    icon="archive",
+                    value=row.archived,
+                    do=archive(thread=thread, on=not row.archived),
+                ),
+            )
+        )
+    )
     if person is not None:
         words = ("Unblock", "取消屏蔽") if person.blocked else ("Block", "屏蔽")
         body.append(Row(title=words, danger=True, do=block(thread=thread, on=not person.blocked)))
     elif is_number(row.phone):
         name = ui.field("name", ("Name", "姓名"))
         body += [
-            Heading(words=("Not in your contacts", "不在通讯录中")), name,
-            Button(words=("Save as contact", "保存为联系人"), kind="tonal", icon="user_plus",
-                   do=save_contact(thread=thread, name=name.value),
-                   enabled=bool(name.value.strip())),
-        ]  # fmt: skip
+            Heading(words=("Not in your contacts", "不在通讯录中")),
+            name,
+            Button(
+                words=("Save as contact", "保存为联系人"),
+                kind="tonal",
+                icon="user_plus",
+                do=save_contact(thread=thread, name=name.value),
+                enabled=bool(name.value.strip()),
+            ),
+        ]
     return Page(
-        title=("Details", "详情"), body=body,
+        title=("Details", "详情"),
+        body=body,
         dialog=delete_dialog(ui, row) if ui.get("sure", "") else None,
-    )  # fmt: skip
+    )
 
 
 @app.page("/t/{thread}/schedule")
@@ -282,10 +332,19 @@ def schedule_page(s: State, ui: Ui, thread: ThreadId) -> Page:
     return Page(
         title=("Schedule message", "定时发送"),
         subtitle=name_of(ui.of(contacts.State), s.threads[thread].phone),
-        body=(text, date, time, Space(px=8),
-              Button(words=("Schedule", "定时发送"), icon="clock", do=saving,
-                     enabled=bool(text.value.strip()))),
-    )  # fmt: skip
+        body=(
+            text,
+            date,
+            time,
+            Space(px=8),
+            Button(
+                words=("Schedule", "定时发送"),
+                icon="clock",
+                do=saving,
+                enabled=bool(text.value.strip()),
+            ),
+        ),
+    )
 
 
 # ---- new messages ------------------------------------------------------------------------------
@@ -299,9 +358,10 @@ def _new(ui: Ui, phone: str, text: str = "", photo: str = "") -> Page:
     sending = start(phone=to, text=words, photo=chosen)
     field = ui.field("text", ("Text message", "短信"), text, submit=sending)
     return Page(
-        title=("New message", "新短信"), body=body,
+        title=("New message", "新短信"),
+        body=body,
         footer=(*attached, Composer(field=field, attach=PickMedia(local="photo"), send=sending)),
-    )  # fmt: skip
+    )
 
 
 @app.page("/new")
@@ -329,13 +389,17 @@ def forward_page(s: State, ui: Ui, message: MessageId) -> Page:
     row = s.messages[message]
     to, body = _recipients(ui)
     shown = Bubble(
-        words=row.text, mine=True, note=ui.clock(row.at_s),
+        words=row.text,
+        mine=True,
+        note=ui.clock(row.at_s),
         picture=(row.picture_kind, row.picture_seed) if row.picture_kind else None,
-    )  # fmt: skip
+    )
     button = Button(
-        words=("Forward", "转发"), icon="forward", do=forward(message=message, phone=to),
+        words=("Forward", "转发"),
+        icon="forward",
+        do=forward(message=message, phone=to),
         enabled=is_number(to),
-    )  # fmt: skip
+    )
     return Page(title=("Forward message", "转发消息"), body=(shown, *body), footer=(button,))
 
 

@@ -56,9 +56,12 @@ def seed_threads(cast: Cast) -> Iterable[Thread]:
     """The conversations of the scripts."""
     for script in messages_seed.scripts(cast):
         yield Thread(
-            phone=script.phone, unread=script.unread, pinned=script.pinned, muted=script.muted,
+            phone=script.phone,
+            unread=script.unread,
+            pinned=script.pinned,
+            muted=script.muted,
             archived=script.archived,
-        )  # fmt: skip
+        )
 
 
 def seed_messages(cast: Cast) -> Iterable[Message]:
@@ -67,9 +70,11 @@ def seed_messages(cast: Cast) -> Iterable[Message]:
         for line in script.lines.strip().splitlines():
             days, clock, side, text = line.split(maxsplit=3)
             yield Message(
-                thread=f"thread{number}", mine=side == ">", text=text,
+                thread=f"thread{number}",
+                mine=side == ">",
+                text=text,
                 at_s=cast.at(int(days), clock),
-            )  # fmt: skip
+            )
 
 
 class State(AppState):

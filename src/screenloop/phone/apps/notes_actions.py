@@ -57,19 +57,31 @@ def _in_folder(s: State, folder: str) -> str:
 
 
 @app.action(
-    "notes.add", tool="Write a new note; `items` makes a checklist, one item a line.",
+    "notes.add",
+    tool="Write a new note; `items` makes a checklist, one item a line.",
     writes=["notes", "items"],
     check=lambda before, after, a: len(after.notes) == len(before.notes) + 1,
-)  # fmt: skip
+)
 def add(
-    s: State, ctx: Ctx, title: Title, body: Body = "", items: Body = "", folder: FolderId = "",
+    s: State,
+    ctx: Ctx,
+    title: Title,
+    body: Body = "",
+    items: Body = "",
+    folder: FolderId = "",
     colour: Colour = "plain",
-) -> None:  # fmt: skip
+) -> None:
     """Write a new note."""
     note = s.notes.add(
-        Note(title=_written(ctx, title), body=body.strip(), folder=_in_folder(s, folder),
-             colour=colour, created_s=ctx.now_s, edited_s=ctx.now_s)
-    )  # fmt: skip
+        Note(
+            title=_written(ctx, title),
+            body=body.strip(),
+            folder=_in_folder(s, folder),
+            colour=colour,
+            created_s=ctx.now_s,
+            edited_s=ctx.now_s,
+        )
+    )
     for line in items.splitlines():
         if line.strip():
             s.items.add(Item(note=note.id, text=line.strip()))
@@ -79,10 +91,13 @@ def add(
 
 
 @app.action(
-    "notes.edit", tool="Change a note's title and text.", writes=["notes"],
-    check=lambda before, after, a: after.notes[a.note].title == a.title.strip()
-    and after.notes[a.note].body == a.body.strip(),
-)  # fmt: skip
+    "notes.edit",
+    tool="Change a note's title and text.",
+    writes=["notes"],
+    check=lambda before, after, a: (
+        after.notes[a.note].title == a.title.strip() and after.notes[a.note].body == a.body.strip()
+    ),
+)
 def edit(s: State, ctx: Ctx, note: NoteId, title: Title, body: Body) -> None:
     """Change a note's title and text."""
     _editable(s, ctx, note)
@@ -92,9 +107,11 @@ def edit(s: State, ctx: Ctx, note: NoteId, title: Title, body: Body) -> None:
 
 
 @app.action(
-    "notes.colour", tool="Give a note a colour.", writes=["notes"],
+    "notes.colour",
+    tool="Give a note a colour.",
+    writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].colour == a.colour,
-)  # fmt: skip
+)
 def paint(s: State, ctx: Ctx, note: NoteId, colour: Colour) -> None:
     """Give a note a colour."""
     _editable(s, ctx, note)
@@ -102,9 +119,11 @@ def paint(s: State, ctx: Ctx, note: NoteId, colour: Colour) -> None:
 
 
 @app.action(
-    "notes.pin", tool="Keep a note at the top, or not.", writes=["notes"],
+    "notes.pin",
+    tool="Keep a note at the top, or not.",
+    writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].pinned == a.on,
-)  # fmt: skip
+)
 def pin(s: State, ctx: Ctx, note: NoteId, on: bool) -> None:
     """Keep a note at the top, or not."""
     _editable(s, ctx, note)
@@ -112,10 +131,11 @@ def pin(s: State, ctx: Ctx, note: NoteId, on: bool) -> None:
 
 
 @app.action(
-    "notes.move", tool="Put a note into a folder; an empty folder takes it out.",
+    "notes.move",
+    tool="Put a note into a folder; an empty folder takes it out.",
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].folder == a.folder,
-)  # fmt: skip
+)
 def move(s: State, ctx: Ctx, note: NoteId, folder: FolderId) -> None:
     """Put a note into a folder, or into none."""
     _editable(s, ctx, note)
@@ -123,9 +143,11 @@ def move(s: State, ctx: Ctx, note: NoteId, folder: FolderId) -> None:
 
 
 @app.action(
-    "notes.archive", tool="Put a note into the archive, or take it out.", writes=["notes"],
+    "notes.archive",
+    tool="Put a note into the archive, or take it out.",
+    writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].archived == a.on,
-)  # fmt: skip
+)
 def archive(s: State, ctx: Ctx, note: NoteId, on: bool) -> None:
     """Put a note into the archive, or take it out."""
     _editable(s, ctx, note)
@@ -134,18 +156,25 @@ def archive(s: State, ctx: Ctx, note: NoteId, on: bool) -> None:
 
 
 @app.action(
-    "notes.duplicate", tool="Make a copy of a note with its checklist.",
+    "notes.duplicate",
+    tool="Make a copy of a note with its checklist.",
     writes=["notes", "items"],
     check=lambda before, after, a: len(after.notes) == len(before.notes) + 1,
-)  # fmt: skip
+)
 def duplicate(s: State, ctx: Ctx, note: NoteId) -> None:
     """Make a copy of a note with its checklist."""
     row = _editable(s, ctx, note)
     title = ctx.t(f"{row.title} (copy)", f"{row.title}（副本）")
     twin = s.notes.add(
-        Note(title=title, body=row.body, folder=row.folder, colour=row.colour,
-             created_s=ctx.now_s, edited_s=ctx.now_s)
-    )  # fmt: skip
+        Note(
+            title=title,
+            body=row.body,
+            folder=row.folder,
+            colour=row.colour,
+            created_s=ctx.now_s,
+            edited_s=ctx.now_s,
+        )
+    )
     for item in s.items.where(lambda i: i.note == note):
         s.items.add(Item(note=twin.id, text=item.text, done=item.done))
     ctx.toast(ctx.t("Copy made", "已复制笔记"))
@@ -153,9 +182,11 @@ def duplicate(s: State, ctx: Ctx, note: NoteId) -> None:
 
 
 @app.action(
-    "notes.trash", tool="Move a note to the trash.", writes=["notes"],
+    "notes.trash",
+    tool="Move a note to the trash.",
+    writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].trashed,
-)  # fmt: skip
+)
 def trash(s: State, ctx: Ctx, note: NoteId) -> None:
     """Move a note to the trash; its reminder is dropped."""
     s.notes.update(note, trashed=True, pinned=False, remind_s=0)
@@ -163,9 +194,11 @@ def trash(s: State, ctx: Ctx, note: NoteId) -> None:
 
 
 @app.action(
-    "notes.restore", tool="Take a note out of the trash.", writes=["notes"],
+    "notes.restore",
+    tool="Take a note out of the trash.",
+    writes=["notes"],
     check=lambda before, after, a: not after.notes[a.note].trashed,
-)  # fmt: skip
+)
 def restore(s: State, ctx: Ctx, note: NoteId) -> None:
     """Take a note out of the trash."""
     s.notes.update(note, trashed=False)
@@ -179,9 +212,11 @@ def _purge(s: State, note: str) -> None:
 
 
 @app.action(
-    "notes.purge", tool="Delete a note in the trash for ever.", writes=["notes", "items"],
+    "notes.purge",
+    tool="Delete a note in the trash for ever.",
+    writes=["notes", "items"],
     check=lambda before, after, a: a.note not in after.notes,
-)  # fmt: skip
+)
 def purge(s: State, ctx: Ctx, note: NoteId) -> None:
     """Delete a note in the trash for ever."""
     if not s.notes[note].trashed:
@@ -191,10 +226,11 @@ def purge(s: State, ctx: Ctx, note: NoteId) -> None:
 
 
 @app.action(
-    "notes.empty_trash", tool="Delete all notes in the trash for ever.",
+    "notes.empty_trash",
+    tool="Delete all notes in the trash for ever.",
     writes=["notes", "items"],
     check=lambda before, after, a: not after.notes.where(lambda n: n.trashed),
-)  # fmt: skip
+)
 def empty_trash(s: State, ctx: Ctx) -> None:
     """Delete all notes in the trash for ever."""
     for row in s.notes.where(lambda n: n.trashed):
@@ -206,10 +242,11 @@ def empty_trash(s: State, ctx: Ctx) -> None:
 
 
 @app.action(
-    "notes.remind", tool="Set a note's reminder for a day (YYYY-MM-DD) and time (HH:MM).",
+    "notes.remind",
+    tool="Set a note's reminder for a day (YYYY-MM-DD) and time (HH:MM).",
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].remind_s > 0,
-)  # fmt: skip
+)
 def remind(s: State, ctx: Ctx, note: NoteId, date: Day, time: Clock) -> None:
     """Set a note's reminder, in place of an earlier one."""
     _editable(s, ctx, note)
@@ -226,9 +263,11 @@ def remind(s: State, ctx: Ctx, note: NoteId, date: Day, time: Clock) -> None:
 
 
 @app.action(
-    "notes.unremind", tool="Remove a note's reminder.", writes=["notes"],
+    "notes.unremind",
+    tool="Remove a note's reminder.",
+    writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].remind_s == 0,
-)  # fmt: skip
+)
 def unremind(s: State, ctx: Ctx, note: NoteId) -> None:
     """Remove a note's reminder."""
     s.notes.update(note, remind_s=0)
@@ -250,9 +289,11 @@ def notify(s: State, ctx: Ctx, note: NoteId, at_s: int) -> None:
 
 
 @app.action(
-    "items.add", tool="Add a line to a note's checklist.", writes=["items", "notes"],
+    "items.add",
+    tool="Add a line to a note's checklist.",
+    writes=["items", "notes"],
     check=lambda before, after, a: len(after.items) == len(before.items) + 1,
-)  # fmt: skip
+)
 def add_item(s: State, ctx: Ctx, note: NoteId, text: ItemText) -> None:
     """Add a line to a note's checklist."""
     _editable(s, ctx, note)
@@ -261,9 +302,11 @@ def add_item(s: State, ctx: Ctx, note: NoteId, text: ItemText) -> None:
 
 
 @app.action(
-    "items.check", tool="Tick a line of a checklist, or untick it.", writes=["items"],
+    "items.check",
+    tool="Tick a line of a checklist, or untick it.",
+    writes=["items"],
     check=lambda before, after, a: after.items[a.item].done == a.done,
-)  # fmt: skip
+)
 def check_item(s: State, ctx: Ctx, item: ItemId, done: bool) -> None:
     """Tick a line, or untick it."""
     _editable(s, ctx, s.items[item].note)
@@ -271,9 +314,11 @@ def check_item(s: State, ctx: Ctx, item: ItemId, done: bool) -> None:
 
 
 @app.action(
-    "items.edit", tool="Change the words of a line of a checklist.", writes=["items", "notes"],
+    "items.edit",
+    tool="Change the words of a line of a checklist.",
+    writes=["items", "notes"],
     check=lambda before, after, a: after.items[a.item].text == a.text.strip(),
-)  # fmt: skip
+)
 def edit_item(s: State, ctx: Ctx, item: ItemId, text: ItemText) -> None:
     """Change the words of a line."""
     row = s.items[item]
@@ -284,9 +329,11 @@ def edit_item(s: State, ctx: Ctx, item: ItemId, text: ItemText) -> None:
 
 
 @app.action(
-    "items.delete", tool="Take a line out of a checklist.", writes=["items", "notes"],
+    "items.delete",
+    tool="Take a line out of a checklist.",
+    writes=["items", "notes"],
     check=lambda before, after, a: a.item not in after.items,
-)  # fmt: skip
+)
 def delete_item(s: State, ctx: Ctx, item: ItemId) -> None:
     """Take a line out."""
     row = s.items.remove(item)
@@ -296,9 +343,11 @@ def delete_item(s: State, ctx: Ctx, item: ItemId) -> None:
 
 
 @app.action(
-    "items.untick_all", tool="Untick all lines of a note's checklist.", writes=["items"],
+    "items.untick_all",
+    tool="Untick all lines of a note's checklist.",
+    writes=["items"],
     check=lambda before, after, a: not any(i.done for i in items_of(after, a.note)),
-)  # fmt: skip
+)
 def untick_all(s: State, ctx: Ctx, note: NoteId) -> None:
     """Untick all lines of a note's checklist."""
     _editable(s, ctx, note)
@@ -307,10 +356,11 @@ def untick_all(s: State, ctx: Ctx, note: NoteId) -> None:
 
 
 @app.action(
-    "items.clear_done", tool="Take the ticked lines out of a note's checklist.",
+    "items.clear_done",
+    tool="Take the ticked lines out of a note's checklist.",
     writes=["items", "notes"],
     check=lambda before, after, a: not any(i.done for i in items_of(after, a.note)),
-)  # fmt: skip
+)
 def clear_done(s: State, ctx: Ctx, note: NoteId) -> None:
     """Take the ticked lines out of a note's checklist."""
     _editable(s, ctx, note)
@@ -330,9 +380,11 @@ def _fresh_name(s: State, ctx: Ctx, name: str) -> str:
 
 
 @app.action(
-    "folders.add", tool="Make a folder.", writes=["folders"],
+    "folders.add",
+    tool="Make a folder.",
+    writes=["folders"],
     check=lambda before, after, a: len(after.folders) == len(before.folders) + 1,
-)  # fmt: skip
+)
 def add_folder(s: State, ctx: Ctx, name: FolderName) -> None:
     """Make a folder."""
     s.folders.add(Folder(name=_fresh_name(s, ctx, name)))
@@ -340,9 +392,11 @@ def add_folder(s: State, ctx: Ctx, name: FolderName) -> None:
 
 
 @app.action(
-    "folders.rename", tool="Rename a folder.", writes=["folders"],
+    "folders.rename",
+    tool="Rename a folder.",
+    writes=["folders"],
     check=lambda before, after, a: after.folders[a.folder].name == a.name.strip(),
-)  # fmt: skip
+)
 def rename_folder(s: State, ctx: Ctx, folder: FolderId, name: FolderName) -> None:
     """Rename a folder."""
     if s.folders[folder].name != name.strip():
@@ -350,10 +404,11 @@ def rename_folder(s: State, ctx: Ctx, folder: FolderId, name: FolderName) -> Non
 
 
 @app.action(
-    "folders.delete", tool="Delete a folder; its notes stay, in no folder.",
+    "folders.delete",
+    tool="Delete a folder; its notes stay, in no folder.",
     writes=["folders", "notes"],
     check=lambda before, after, a: a.folder not in after.folders,
-)  # fmt: skip
+)
 def delete_folder(s: State, ctx: Ctx, folder: FolderId) -> None:
     """Delete a folder; its notes stay."""
     s.folders.remove(folder)
@@ -363,18 +418,22 @@ def delete_folder(s: State, ctx: Ctx, folder: FolderId) -> None:
 
 
 @app.action(
-    "settings.sort", tool="Sort the notes by last edit, creation or title.", writes=["sort"],
+    "settings.sort",
+    tool="Sort the notes by last edit, creation or title.",
+    writes=["sort"],
     check=lambda before, after, a: after.sort == a.by,
-)  # fmt: skip
+)
 def sort(s: State, ctx: Ctx, by: SortBy) -> None:
     """Sort the notes."""
     s.sort = by
 
 
 @app.action(
-    "settings.grid", tool="Show the notes as cards, or as a list.", writes=["grid"],
+    "settings.grid",
+    tool="Show the notes as cards, or as a list.",
+    writes=["grid"],
     check=lambda before, after, a: after.grid == a.on,
-)  # fmt: skip
+)
 def show_grid(s: State, ctx: Ctx, on: bool) -> None:
     """Show the notes as cards, or as a list."""
     s.grid = on
@@ -389,15 +448,20 @@ def list_notes(
 ) -> list[Note]:
     """Return notes in the set order."""
     found = s.notes.where(
-        lambda n: n.trashed == trashed and (trashed or n.archived == archived)
-        and folder in ("", n.folder)
-    )  # fmt: skip
+        lambda n: (
+            n.trashed == trashed
+            and (trashed or n.archived == archived)
+            and folder in ("", n.folder)
+        )
+    )
     return ordered(s, found)
 
 
 @app.query(
-    "notes.search", tool="Find notes by part of their title, text or checklist.", shows="/",
-)  # fmt: skip
+    "notes.search",
+    tool="Find notes by part of their title, text or checklist.",
+    shows="/",
+)
 def search(s: State, ctx: Ctx, text: str) -> list[Note]:
     """Return the notes that hold a text."""
     return shown_notes(s, text)

@@ -78,18 +78,25 @@ def _checklist(s: State, ui: Ui, note: Note) -> list[Widget]:
     if items:
         words = ui.t(f"{done} of {len(items)} done", f"已完成 {done}/{len(items)}")
         checks = tuple(
-            Check(label=i.text, value=i.done, strike=True, long=item_page(item=i.id),
-                  do=check_item(item=i.id, done=not i.done))
+            Check(
+                label=i.text,
+                value=i.done,
+                strike=True,
+                long=item_page(item=i.id),
+                do=check_item(item=i.id, done=not i.done),
+            )
             for i in items
-        )  # fmt: skip
+        )
         body += [Heading(words=words), Card(children=checks)]
     button = Button(words=("Add", "添加"), kind="tonal", do=adding, enabled=bool(text.strip()))
     body.append(Line(children=(field, button), shares=(3, 1)))
     if done:
-        untick = Button(words=("Untick all", "全部取消勾选"), kind="plain",
-                        do=untick_all(note=note.id))  # fmt: skip
-        clear = Button(words=("Remove ticked", "移除已勾选"), kind="plain",
-                       do=clear_done(note=note.id))  # fmt: skip
+        untick = Button(
+            words=("Untick all", "全部取消勾选"), kind="plain", do=untick_all(note=note.id)
+        )
+        clear = Button(
+            words=("Remove ticked", "移除已勾选"), kind="plain", do=clear_done(note=note.id)
+        )
         body.append(Line(children=(untick, clear)))
     return body
 
@@ -112,20 +119,23 @@ def _note_dialog(s: State, ui: Ui, note: Note) -> Dialog | None:
         ("archive", archiving, archive(note=note.id, on=not note.archived)),
     )
     return Dialog.question(
-        note.title, dismiss=closed,
+        note.title,
+        dismiss=closed,
         body=tuple(
             Row(title=words, lead=Glyph(icon=icon, size_px=36), do=Both(first=closed, then=do))
             for icon, words, do in choices
         ),
-        yes=("Trash", "回收站"), do=ui.set(menu=False, sure=note.id),
-    )  # fmt: skip
+        yes=("Trash", "回收站"),
+        do=ui.set(menu=False, sure=note.id),
+    )
 
 
 def _trashed_page(s: State, note: Note) -> Page:
     banner = Banner(
-        icon="undo", words=("In the trash · Tap to restore", "在回收站中 · 点按恢复"),
+        icon="undo",
+        words=("In the trash · Tap to restore", "在回收站中 · 点按恢复"),
         do=restore(note=note.id),
-    )  # fmt: skip
+    )
     return Page(title=note.title, body=(banner, Text(words=note_text(s, note))))
 
 
@@ -139,9 +149,12 @@ def note_page(s: State, ui: Ui, note: NoteId) -> Page:
     where = folder.name if folder else ui.t("No folder", "无文件夹")
     body: list[Widget] = [
         Text(words=row.title, size_px=24, bold=True, color=hue_of(row.colour)),
-        Text(words=f"{where} · {ui.day(row.edited_s)} {ui.clock(row.edited_s)}", size_px=13,
-             muted=True),
-    ]  # fmt: skip
+        Text(
+            words=f"{where} · {ui.day(row.edited_s)} {ui.clock(row.edited_s)}",
+            size_px=13,
+            muted=True,
+        ),
+    ]
     if row.remind_s:
         when = f"{ui.day(row.remind_s)} {ui.clock(row.remind_s)}"
         words = ui.t(f"Reminder: {when}", f"提醒：{when}")
@@ -150,14 +163,20 @@ def note_page(s: State, ui: Ui, note: NoteId) -> Page:
         body.append(Text(words=row.body, size_px=16, pad_px=10))
     body += _checklist(s, ui, row)
     return Page(
-        title="", body=body, dialog=_note_dialog(s, ui, row),
+        title="",
+        body=body,
+        dialog=_note_dialog(s, ui, row),
         actions=(
-            IconButton(icon="pin", selected=row.pinned, do=pin(note=note, on=not row.pinned),
-                       label=("Unpin", "取消置顶") if row.pinned else ("Pin", "置顶")),
+            IconButton(
+                icon="pin",
+                selected=row.pinned,
+                do=pin(note=note, on=not row.pinned),
+                label=("Unpin", "取消置顶") if row.pinned else ("Pin", "置顶"),
+            ),
             IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(note=note)),
             IconButton(icon="more", label=("More", "更多"), do=ui.set(menu=True)),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/n/{note}/edit")
@@ -167,9 +186,10 @@ def edit_page(s: State, ui: Ui, note: NoteId) -> Page:
     title = ui.field("title", ("Title", "标题"), row.title)
     body = ui.field("body", ("Note", "内容"), row.body, lines=8)
     save = Button(
-        words=("Save", "保存"), do=edit(note=note, title=title.value, body=body.value),
+        words=("Save", "保存"),
+        do=edit(note=note, title=title.value, body=body.value),
         enabled=bool(title.value.strip()),
-    )  # fmt: skip
+    )
     return Page(title=("Edit note", "编辑笔记"), body=(title, body, save))
 
 
@@ -177,18 +197,25 @@ def edit_page(s: State, ui: Ui, note: NoteId) -> Page:
 def organise_page(s: State, ui: Ui, note: NoteId) -> Page:
     """Its colour and its folder."""
     row = s.notes[note]
-    colours = Chips(label=("Colour", "颜色"), chips=tuple(
-        Chip(words=words, do=paint(note=note, colour=name), selected=row.colour == name)
-        for name, words, _ in COLOURS
-    ))  # fmt: skip
-    folders = Chips(label=("Folder", "文件夹"), chips=tuple(
-        Chip(words=words, do=move(note=note, folder=folder), selected=row.folder == folder)
-        for folder, words in _folders(s)
-    ))  # fmt: skip
+    colours = Chips(
+        label=("Colour", "颜色"),
+        chips=tuple(
+            Chip(words=words, do=paint(note=note, colour=name), selected=row.colour == name)
+            for name, words, _ in COLOURS
+        ),
+    )
+    folders = Chips(
+        label=("Folder", "文件夹"),
+        chips=tuple(
+            Chip(words=words, do=move(note=note, folder=folder), selected=row.folder == folder)
+            for folder, words in _folders(s)
+        ),
+    )
     return Page(
-        title=("Colour and folder", "颜色和文件夹"), subtitle=row.title,
+        title=("Colour and folder", "颜色和文件夹"),
+        subtitle=row.title,
         body=(Space(px=8), colours, Space(px=16), folders),
-    )  # fmt: skip
+    )
 
 
 def _folders(s: State) -> tuple[tuple[str, Words], ...]:
@@ -204,10 +231,15 @@ def remind_page(s: State, ui: Ui, note: NoteId) -> Page:
     date = ui.date("date", ("Day", "日期"), tomorrow)
     time = ui.time("time", ("Time", "时间"), "09:00")
     body: list[Widget] = [
-        date, time, Space(px=8),
-        Button(words=("Set reminder", "设置提醒"), icon="alarm",
-               do=remind(note=note, date=date.value, time=time.value)),
-    ]  # fmt: skip
+        date,
+        time,
+        Space(px=8),
+        Button(
+            words=("Set reminder", "设置提醒"),
+            icon="alarm",
+            do=remind(note=note, date=date.value, time=time.value),
+        ),
+    ]
     if row.remind_s:
         body.append(
             Button(words=("Remove reminder", "取消提醒"), kind="danger", do=unremind(note=note))
@@ -221,16 +253,20 @@ def item_page(s: State, ui: Ui, item: ItemId) -> Page:
     row = s.items[item]
     text = ui.field("text", ("Item", "清单项"), row.text)
     save = Button(
-        words=("Save", "保存"), do=edit_item(item=item, text=text.value),
+        words=("Save", "保存"),
+        do=edit_item(item=item, text=text.value),
         enabled=bool(text.value.strip()),
-    )  # fmt: skip
+    )
     delete = Button(words=("Delete item", "删除该项"), kind="danger", do=ui.set(sure=item))
-    asking = question(ui, ("Delete item?", "删除该项？"), row.text, ("Delete", "删除"),
-                         delete_item(item=item))  # fmt: skip
+    asking = question(
+        ui, ("Delete item?", "删除该项？"), row.text, ("Delete", "删除"), delete_item(item=item)
+    )
     return Page(
-        title=("Edit item", "编辑清单项"), subtitle=s.notes[row.note].title,
-        body=(text, save, delete), dialog=asking if ui.get("sure", "") else None,
-    )  # fmt: skip
+        title=("Edit item", "编辑清单项"),
+        subtitle=s.notes[row.note].title,
+        body=(text, save, delete),
+        dialog=asking if ui.get("sure", "") else None,
+    )
 
 
 # ---- new notes ---------------------------------------------------------------------------------
@@ -240,14 +276,21 @@ def _new(s: State, ui: Ui, folder: str = "", text: str = "") -> Page:
     title = ui.field("title", ("Title", "标题"))
     body = ui.field("body", ("Note", "内容"), text, lines=4)
     items = ui.field("items", ("Checklist, one item a line", "清单，每行一项"), lines=3)
-    colour = ui.chips("colour", [(name, words) for name, words, _ in COLOURS], "plain",
-                      label=("Colour", "颜色"))  # fmt: skip
+    colour = ui.chips(
+        "colour", [(name, words) for name, words, _ in COLOURS], "plain", label=("Colour", "颜色")
+    )
     chosen = ui.chips("folder", _folders(s), folder, label=("Folder", "文件夹"))
     save = Button(
-        words=("Save", "保存"), enabled=bool(title.value.strip()),
-        do=add(title=title.value, body=body.value, items=items.value, folder=chosen.value,
-               colour=colour.value),
-    )  # fmt: skip
+        words=("Save", "保存"),
+        enabled=bool(title.value.strip()),
+        do=add(
+            title=title.value,
+            body=body.value,
+            items=items.value,
+            folder=chosen.value,
+            colour=colour.value,
+        ),
+    )
     return Page(
         title=("New note", "新建笔记"), body=(title, body, items, colour, chosen, Space(px=8), save)
     )

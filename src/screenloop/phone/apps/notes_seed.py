@@ -14,26 +14,52 @@ from screenloop.types import Struct
 Colour = Literal["plain", "yellow", "orange", "pink", "purple", "blue", "green"]
 FOLDERS = ("Home", "Work", "Travel", "Ideas")
 GROCERIES = (
-    ("Tomatoes", ("500 g", "1 kg")), ("Pasta", ("2 packs", "3 packs")),
-    ("Olive oil", ("500 ml", "1 litre")), ("Yoghurt", ("4 cups", "6 cups")),
-    ("Coffee", ("250 g", "500 g")), ("Rice", ("1 kg", "2 kg")), ("Apples", ("6 pieces", "1 kg")),
-    ("Cheddar", ("200 g", "400 g")), ("Oat milk", ("2 cartons", "3 cartons")),
-    ("Lentils", ("400 g", "2 cans")), ("Onions", ("1 net", "2 nets")),
-    ("Butter", ("250 g", "2 packs")), ("Eggs", ("6 pieces", "12 pieces")),
+    ("Tomatoes", ("500 g", "1 kg")),
+    ("Pasta", ("2 packs", "3 packs")),
+    ("Olive oil", ("500 ml", "1 litre")),
+    ("Yoghurt", ("4 cups", "6 cups")),
+    ("Coffee", ("250 g", "500 g")),
+    ("Rice", ("1 kg", "2 kg")),
+    ("Apples", ("6 pieces", "1 kg")),
+    ("Cheddar", ("200 g", "400 g")),
+    ("Oat milk", ("2 cartons", "3 cartons")),
+    ("Lentils", ("400 g", "2 cans")),
+    ("Onions", ("1 net", "2 nets")),
+    ("Butter", ("250 g", "2 packs")),
+    ("Eggs", ("6 pieces", "12 pieces")),
     ("Spinach", ("1 bag", "2 bags")),
-)  # fmt: skip
+)
 PACKING = (
-    "Passport", "Charger", "Rain jacket", "Sunscreen", "Hiking boots", "First aid kit",
-    "Water bottle", "Head torch", "Warm socks", "Travel pillow", "Power adapter",
-)  # fmt: skip
+    "Passport",
+    "Charger",
+    "Rain jacket",
+    "Sunscreen",
+    "Hiking boots",
+    "First aid kit",
+    "Water bottle",
+    "Head torch",
+    "Warm socks",
+    "Travel pillow",
+    "Power adapter",
+)
 GIFTS = (
-    "silk scarf", "cookbook", "chess set", "tea sampler", "desk plant", "film camera",
-    "wool hat", "puzzle of the old town",
-)  # fmt: skip
+    "silk scarf",
+    "cookbook",
+    "chess set",
+    "tea sampler",
+    "desk plant",
+    "film camera",
+    "wool hat",
+    "puzzle of the old town",
+)
 TITLES = (
-    "The Glass Harbor", "Seven Winters", "Letters to a Baker", "The Quiet Engine",
-    "Orchard of Stars", "North by Lantern",
-)  # fmt: skip
+    "The Glass Harbor",
+    "Seven Winters",
+    "Letters to a Baker",
+    "The Quiet Engine",
+    "Orchard of Stars",
+    "North by Lantern",
+)
 
 
 class Gift(Struct, frozen=True, kw_only=True):
@@ -131,18 +157,25 @@ def facts(cast: Cast) -> Facts:
     titles = rng.sample(TITLES, 3)
     due = rng.randrange(5, 12)
     return Facts(
-        groceries=groceries, groceries_done=rng.randrange(1, 4),
-        packing=tuple(rng.sample(PACKING, 8)), packing_done=rng.randrange(1, 5), gifts=gifts,
+        groceries=groceries,
+        groceries_done=rng.randrange(1, 4),
+        packing=tuple(rng.sample(PACKING, 8)),
+        packing_done=rng.randrange(1, 5),
+        gifts=gifts,
         wifi_password=f"{rng.choice(('pine', 'otter', 'saffron'))}{rng.randrange(100, 999)}",
         locker_code=f"{rng.randrange(10, 99)}-{rng.randrange(10, 99)}-{rng.randrange(10, 99)}",
         locker_number=rng.randrange(20, 300),
         plate=f"{rng.choice('ABKMT')}{rng.choice('CFHX')}-{rng.randrange(1000, 9999)}",
-        service_day=cast.day(rng.randrange(8, 28)), garage_cents=rng.randrange(120, 320) * 100,
+        service_day=cast.day(rng.randrange(8, 28)),
+        garage_cents=rng.randrange(120, 320) * 100,
         recipe=rng.choice(("Seeded loaf", "Olive bread", "Cinnamon rolls")),
-        flour_g=rng.randrange(40, 80) * 10, oven_c=rng.randrange(19, 24) * 10,
+        flour_g=rng.randrange(40, 80) * 10,
+        oven_c=rng.randrange(19, 24) * 10,
         oven_minutes=rng.randrange(5, 10) * 5,
         window_cm=(rng.randrange(80, 180), rng.randrange(90, 220)),
-        meeting_day=cast.day(-4), meeting_owner=people[4], meeting_due=cast.day(due),
+        meeting_day=cast.day(-4),
+        meeting_owner=people[4],
+        meeting_due=cast.day(due),
         meeting_budget_cents=rng.randrange(20, 90) * 10000,
         tips=tuple(Tip(title=t, person=p) for t, p in zip(titles, people[5:8], strict=True)),
         flight=f"{rng.choice(('NW', 'SL', 'KR'))} {rng.randrange(100, 999)}",
@@ -161,7 +194,7 @@ def facts(cast: Cast) -> Facts:
         club_room=f"{rng.randrange(1, 4)}.{rng.randrange(10, 40)}",
         old_address=f"{rng.randrange(2, 90)} {rng.choice(('Birch Close', 'Canal Street'))}",
         speech_for=people[8],
-    )  # fmt: skip
+    )
 
 
 def sheets(cast: Cast) -> tuple[Sheet, ...]:
@@ -170,67 +203,165 @@ def sheets(cast: Cast) -> tuple[Sheet, ...]:
     first, second, third = f.run_km
     width, height = f.window_cm
     return (
-        Sheet(title="Groceries", folder="Home", colour="green", days=-1, items=f.groceries,
-              done=f.groceries_done, pinned=True),
-        Sheet(title="Packing list", folder="Travel", colour="blue", days=-3, items=f.packing,
-              done=f.packing_done),
-        Sheet(title="Gift ideas", folder="Ideas", colour="pink", days=-9, items=tuple(
-            f"{g.person.name}: {g.idea}, {dollars(g.cents)}" for g in f.gifts)),
-        Sheet(title="Project meeting", folder="Work", colour="yellow", days=-4,
-              pinned=True, lines=f"""
+        Sheet(
+            title="Groceries",
+            folder="Home",
+            colour="green",
+            days=-1,
+            items=f.groceries,
+            done=f.groceries_done,
+            pinned=True,
+        ),
+        Sheet(
+            title="Packing list",
+            folder="Travel",
+            colour="blue",
+            days=-3,
+            items=f.packing,
+            done=f.packing_done,
+        ),
+        Sheet(
+            title="Gift ideas",
+            folder="Ideas",
+            colour="pink",
+            days=-9,
+            items=tuple(f"{g.person.name}: {g.idea}, {dollars(g.cents)}" for g in f.gifts),
+        ),
+        Sheet(
+            title="Project meeting",
+            folder="Work",
+            colour="yellow",
+            days=-4,
+            pinned=True,
+            lines=f"""
             Meeting on {spoken(f.meeting_day)}.
             {f.meeting_owner.name} writes the proposal, due {spoken(f.meeting_due)}.
             Budget: {dollars(f.meeting_budget_cents)} at most.
-            """),
-        Sheet(title="Flight and hotel", folder="Travel", colour="blue", days=-6, lines=f"""
+            """,
+        ),
+        Sheet(
+            title="Flight and hotel",
+            folder="Travel",
+            colour="blue",
+            days=-6,
+            lines=f"""
             Flight {f.flight} on {spoken(f.flight_day)} at {f.flight_time}, gate {f.gate}.
             {f.hotel}, {f.hotel_address}.
             Late check-in until 23:00.
-            """),
-        Sheet(title=f.recipe, folder="Home", colour="orange", days=-20, lines=f"""
+            """,
+        ),
+        Sheet(
+            title=f.recipe,
+            folder="Home",
+            colour="orange",
+            days=-20,
+            lines=f"""
             {f.flour_g} g flour, 10 g salt, 7 g yeast, 350 ml water.
             Let it rise for two hours.
             Bake at {f.oven_c} degrees for {f.oven_minutes} minutes.
-            """),
-        Sheet(title="Guest Wi-Fi", folder="Home", days=-30, lines=f"""
+            """,
+        ),
+        Sheet(
+            title="Guest Wi-Fi",
+            folder="Home",
+            days=-30,
+            lines=f"""
             Network: Guests
             Password: {f.wifi_password}
-            """),
-        Sheet(title="Gym", days=-14, colour="purple", lines=f"""
+            """,
+        ),
+        Sheet(
+            title="Gym",
+            days=-14,
+            colour="purple",
+            lines=f"""
             Locker {f.locker_number}, code {f.locker_code}.
             Monday {first} km, Wednesday {second} km, Saturday {third} km.
-            """),
-        Sheet(title="Car", folder="Home", days=-45, lines=f"""
+            """,
+        ),
+        Sheet(
+            title="Car",
+            folder="Home",
+            days=-45,
+            lines=f"""
             Plate {f.plate}.
             Service booked for {spoken(f.service_day)}, about {dollars(f.garage_cents)}.
-            """),
-        Sheet(title="Living room window", folder="Home", days=-11, lines=f"""
+            """,
+        ),
+        Sheet(
+            title="Living room window",
+            folder="Home",
+            days=-11,
+            lines=f"""
             Width {width} cm, height {height} cm.
             Blinds should be white.
-            """),
-        Sheet(title="Books to read", folder="Ideas", colour="yellow", days=-17, lines="\n".join(
-            f"{tip.title} (from {tip.person.name})" for tip in f.tips)),
-        Sheet(title="Passport", folder="Travel", days=-70, lines=f"""
+            """,
+        ),
+        Sheet(
+            title="Books to read",
+            folder="Ideas",
+            colour="yellow",
+            days=-17,
+            lines="\n".join(f"{tip.title} (from {tip.person.name})" for tip in f.tips),
+        ),
+        Sheet(
+            title="Passport",
+            folder="Travel",
+            days=-70,
+            lines=f"""
             Number {f.passport}
             Valid until {spoken(f.passport_until)} {f.passport_until[:4]}
-            """),
-        Sheet(title="Health", colour="pink", days=-8, lines=f"""
+            """,
+        ),
+        Sheet(
+            title="Health",
+            colour="pink",
+            days=-8,
+            lines=f"""
             {f.medicine} at {f.medicine_times[0]} and {f.medicine_times[1]}, with food.
-            """),
-        Sheet(title="Plants and library", days=-26, lines=f"""
+            """,
+        ),
+        Sheet(
+            title="Plants and library",
+            days=-26,
+            lines=f"""
             Water the ferns every {f.water_days} days.
             Library card: {f.library_card}. Reading club meets in room {f.club_room}.
-            """),
-        Sheet(title="Team offsite", folder="Work", colour="green", days=-2, lines="""
+            """,
+        ),
+        Sheet(
+            title="Team offsite",
+            folder="Work",
+            colour="green",
+            days=-2,
+            lines="""
             Ideas so far: bowling, a boat trip, cooking together.
             Vote is still open.
-            """),
-        Sheet(title="Old flat", days=-300, archived=True, lines=f"""
+            """,
+        ),
+        Sheet(
+            title="Old flat",
+            days=-300,
+            archived=True,
+            lines=f"""
             {f.old_address}, second floor. Keys were returned.
-            """),
-        Sheet(title="Speech draft", folder="Ideas", days=-33, trashed=True, lines=f"""
+            """,
+        ),
+        Sheet(
+            title="Speech draft",
+            folder="Ideas",
+            days=-33,
+            trashed=True,
+            lines=f"""
             Dear {f.speech_for.name}, dear friends, thank you all for coming tonight.
-            """),
-        Sheet(title="Old shopping list", folder="Home", days=-40, trashed=True,
-              items=("Candles", "Paper plates", "Lemonade"), done=3),
-    )  # fmt: skip
+            """,
+        ),
+        Sheet(
+            title="Old shopping list",
+            folder="Home",
+            days=-40,
+            trashed=True,
+            items=("Candles", "Paper plates", "Lemonade"),
+            done=3,
+        ),
+    )

@@ -61,11 +61,16 @@ def seed_notes(cast: Cast) -> Iterable[Note]:
         at_s = cast.at(sheet.days, f"{rng.randrange(8, 21):02d}:{rng.randrange(60):02d}")
         folder = f"folder{notes_seed.FOLDERS.index(sheet.folder) + 1}" if sheet.folder else ""
         yield Note(
-            title=sheet.title, colour=sheet.colour, folder=folder, pinned=sheet.pinned,
+            title=sheet.title,
+            colour=sheet.colour,
+            folder=folder,
+            pinned=sheet.pinned,
             body="\n".join(line.strip() for line in sheet.lines.strip().splitlines()),
-            archived=sheet.archived, trashed=sheet.trashed, edited_s=at_s,
+            archived=sheet.archived,
+            trashed=sheet.trashed,
+            edited_s=at_s,
             created_s=at_s - rng.randrange(1, 400) * 3600,
-        )  # fmt: skip
+        )
 
 
 def seed_items(cast: Cast) -> Iterable[Item]:

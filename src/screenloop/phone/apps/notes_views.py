@@ -67,23 +67,41 @@ class NoteCard(Struct, frozen=True, kw_only=True):
             d.icon("pin", x + w - 30, y + 12, 18, t.muted)
         top = y + 12
         top += d.text(
-            self.note.title, x + 14, top, w - 48, size_px=16, line_px=22, bold=True, lines=2,
+            self.note.title,
+            x + 14,
+            top,
+            w - 48,
+            size_px=16,
+            line_px=22,
+            bold=True,
+            lines=2,
             role=None,
-        )  # fmt: skip
+        )
         if self.note.body:
             top += 6
             top += d.text(
-                self.note.body, x + 14, top, w - 28, size_px=14, line_px=19, lines=MAX_LINES,
+                self.note.body,
+                x + 14,
+                top,
+                w - 28,
+                size_px=14,
+                line_px=19,
+                lines=MAX_LINES,
                 role=None,
-            )  # fmt: skip
+            )
         self._draw_items(d, x + 14, top + 8, w - 28)
         if self.note.remind_s:
             d.icon("alarm", x + 14, y + h - 27, 15, t.tint)
         inset = 20 if self.note.remind_s else 0
         d.text(
-            self.when, x + 14 + inset, y + h - 28, w - 28 - inset, size_px=12, color=t.muted,
+            self.when,
+            x + 14 + inset,
+            y + h - 28,
+            w - 28 - inset,
+            size_px=12,
+            color=t.muted,
             role=None,
-        )  # fmt: skip
+        )
 
     def _preview(self) -> str:
         if self.items:
@@ -96,9 +114,16 @@ class NoteCard(Struct, frozen=True, kw_only=True):
             icon = "checkbox_checked" if item.done else "checkbox"
             d.icon(icon, x, y + 3, 17, t.muted)
             d.text(
-                item.text, x + 24, y, w - 24, size_px=14, line_px=24, strike=item.done,
-                color=t.muted if item.done else t.ink, role=None,
-            )  # fmt: skip
+                item.text,
+                x + 24,
+                y,
+                w - 24,
+                size_px=14,
+                line_px=24,
+                strike=item.done,
+                color=t.muted if item.done else t.ink,
+                role=None,
+            )
             y += 24
         left = len(self.items) - MAX_LINES
         if left > 0:

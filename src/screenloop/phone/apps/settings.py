@@ -96,42 +96,134 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 def _entries() -> tuple[Entry, ...]:
     return (
-        Entry(title=("Network & internet", "网络和互联网"), icon="wifi", tint="#2563eb", group=0,
-              do=network_page(), more="airplane mode 飞行模式"),
-        Entry(title=("Bluetooth", "蓝牙"), icon="bluetooth", tint="#2563eb", group=0,
-              do=bluetooth_page(), more="devices headphones pair 设备 耳机 配对"),
-        Entry(title=("Display", "显示"), icon="brightness", tint="#d97706", group=1,
-              do=display_page(), more="dark brightness font text size sleep rotate 深色 亮度 字体"),
-        Entry(title=("Sound & vibration", "声音和振动"), icon="volume", tint="#db2777", group=1,
-              do=sound_page(), more="volume vibrate do not disturb 音量 振动 勿扰"),
-        Entry(title=("Notifications", "通知"), icon="bell", tint="#dc2626", group=1,
-              do=notices_page(), more="apps 应用"),
-        Entry(title=("Privacy", "隐私"), icon="eye", tint="#0d9488", group=2,
-              do=privacy_page(), more="permissions location camera 权限 位置 相机"),
-        Entry(title=("Security", "安全"), icon="lock", tint="#0d9488", group=2,
-              do=security_page(), more="screen lock pin 屏幕锁"),
-        Entry(title=("Accounts", "账户"), icon="user", tint="#0d9488", group=2,
-              do=accounts_page(), more="sync email 同步 邮箱"),
-        Entry(title=("Battery", "电池"), icon="battery", tint="#16a34a", group=3,
-              do=battery_page(), more="saver percentage 省电 百分比"),
-        Entry(title=("Storage", "存储"), icon="storage", tint="#7c3aed", group=3,
-              do=storage_page(), more="cache space 缓存 空间"),
-        Entry(title=("Language", "语言"), icon="language", tint="#475569", group=4,
-              do=language_page(), more="english chinese 中文 英语"),
-        Entry(title=("Date & time", "日期和时间"), icon="clock", tint="#475569", group=4,
-              do=time_page(), more="24-hour clock 24 小时制"),
-        Entry(title=("About phone", "关于手机"), icon="mobile", tint="#475569", group=4,
-              do=about_page(), more="model serial number version update 型号 序列号 版本 更新"),
-        Entry(title=("Wi-Fi", "无线网络"), icon="wifi", tint="#2563eb", do=wifi_page(),
-              more="network password 密码"),
-        Entry(title=("Mobile data", "移动数据"), icon="data", tint="#2563eb", do=data_page(),
-              more="limit saver 上限"),
-        Entry(title=("Hotspot", "热点"), icon="hotspot", tint="#2563eb", do=hotspot_page(),
-              more="tethering 共享"),
+        Entry(
+            title=("Network & internet", "网络和互联网"),
+            icon="wifi",
+            tint="#2563eb",
+            group=0,
+            do=network_page(),
+            more="airplane mode 飞行模式",
+        ),
+        Entry(
+            title=("Bluetooth", "蓝牙"),
+            icon="bluetooth",
+            tint="#2563eb",
+            group=0,
+            do=bluetooth_page(),
+            more="devices headphones pair 设备 耳机 配对",
+        ),
+        Entry(
+            title=("Display", "显示"),
+            icon="brightness",
+            tint="#d97706",
+            group=1,
+            do=display_page(),
+            more="dark brightness font text size sleep rotate 深色 亮度 字体",
+        ),
+        Entry(
+            title=("Sound & vibration", "声音和振动"),
+            icon="volume",
+            tint="#db2777",
+            group=1,
+            do=sound_page(),
+            more="volume vibrate do not disturb 音量 振动 勿扰",
+        ),
+        Entry(
+            title=("Notifications", "通知"),
+            icon="bell",
+            tint="#dc2626",
+            group=1,
+            do=notices_page(),
+            more="apps 应用",
+        ),
+        Entry(
+            title=("Privacy", "隐私"),
+            icon="eye",
+            tint="#0d9488",
+            group=2,
+            do=privacy_page(),
+            more="permissions location camera 权限 位置 相机",
+        ),
+        Entry(
+            title=("Security", "安全"),
+            icon="lock",
+            tint="#0d9488",
+            group=2,
+            do=security_page(),
+            more="screen lock pin 屏幕锁",
+        ),
+        Entry(
+            title=("Accounts", "账户"),
+            icon="user",
+            tint="#0d9488",
+            group=2,
+            do=accounts_page(),
+            more="sync email 同步 邮箱",
+        ),
+        Entry(
+            title=("Battery", "电池"),
+            icon="battery",
+            tint="#16a34a",
+            group=3,
+            do=battery_page(),
+            more="saver percentage 省电 百分比",
+        ),
+        Entry(
+            title=("Storage", "存储"),
+            icon="storage",
+            tint="#7c3aed",
+            group=3,
+            do=storage_page(),
+            more="cache space 缓存 空间",
+        ),
+        Entry(
+            title=("Language", "语言"),
+            icon="language",
+            tint="#475569",
+            group=4,
+            do=language_page(),
+            more="english chinese 中文 英语",
+        ),
+        Entry(
+            title=("Date & time", "日期和时间"),
+            icon="clock",
+            tint="#475569",
+            group=4,
+            do=time_page(),
+            more="24-hour clock 24 小时制",
+        ),
+        Entry(
+            title=("About phone", "关于手机"),
+            icon="mobile",
+            tint="#475569",
+            group=4,
+            do=about_page(),
+            more="model serial number version update 型号 序列号 版本 更新",
+        ),
+        Entry(
+            title=("Wi-Fi", "无线网络"),
+            icon="wifi",
+            tint="#2563eb",
+            do=wifi_page(),
+            more="network password 密码",
+        ),
+        Entry(
+            title=("Mobile data", "移动数据"),
+            icon="data",
+            tint="#2563eb",
+            do=data_page(),
+            more="limit saver 上限",
+        ),
+        Entry(
+            title=("Hotspot", "热点"),
+            icon="hotspot",
+            tint="#2563eb",
+            do=hotspot_page(),
+            more="tethering 共享",
+        ),
         Entry(title=("Ringtone", "铃声"), icon="phone", tint="#db2777", do=ringtone_page()),
-        Entry(title=("Notification sound", "通知音"), icon="bell", tint="#db2777",
-              do=chime_page()),
-    )  # fmt: skip
+        Entry(title=("Notification sound", "通知音"), icon="bell", tint="#db2777", do=chime_page()),
+    )
 
 
 def _subtitles(s: State, ui: Ui) -> dict[str, str]:
@@ -140,9 +232,11 @@ def _subtitles(s: State, ui: Ui) -> dict[str, str]:
     off = ui.t("Off", "已关闭")
     return {
         network_page().path: ui.t("Airplane mode", "飞行模式")
-        if system.airplane else wifi_words(ui),
+        if system.airplane
+        else wifi_words(ui),
         bluetooth_page().path: (", ".join(connected) or ui.t("On", "已开启"))
-        if system.bluetooth else off,
+        if system.bluetooth
+        else off,
         display_page().path: ui.t("Brightness", "亮度") + f" {system.brightness}%",
         sound_page().path: ui.t(f"Ringtone {s.ringtone}", f"铃声 {s.ringtone}"),
         security_page().path: ui.t(*(("PIN", "PIN 码") if s.pin else ("No lock", "无屏幕锁"))),
@@ -151,17 +245,20 @@ def _subtitles(s: State, ui: Ui) -> dict[str, str]:
         storage_page().path: f"{size_words(used_mb(s))} / {TOTAL_GB} GB",
         language_page().path: ui.t("English", "中文"),
         about_page().path: s.phone[PHONE].name,
-    }  # fmt: skip
+    }
 
 
 def _card(entries: list[Entry], subtitles: dict[str, str]) -> Card:
     rows = tuple(
         Row(
-            title=entry.title, subtitle=subtitles.get(entry.do.path, ""), do=entry.do,
-            lead=Glyph(icon=entry.icon, tint=entry.tint), trailing_icon="chevron_right",
+            title=entry.title,
+            subtitle=subtitles.get(entry.do.path, ""),
+            do=entry.do,
+            lead=Glyph(icon=entry.icon, tint=entry.tint),
+            trailing_icon="chevron_right",
         )
         for entry in entries
-    )  # fmt: skip
+    )
     return Card(children=rows)
 
 
@@ -190,11 +287,14 @@ def language_page(s: State, ui: Ui) -> Page:
     """The language of the phone."""
     choices = (("en", "English"), ("zh", "简体中文"))
     rows = tuple(
-        Row(title=words, do=set_language(language="en" if lang == "en" else "zh"),
+        Row(
+            title=words,
+            do=set_language(language="en" if lang == "en" else "zh"),
             selected=ui.lang == lang,
-            lead=Glyph(icon="radio_checked" if ui.lang == lang else "radio"))
+            lead=Glyph(icon="radio_checked" if ui.lang == lang else "radio"),
+        )
         for lang, words in choices
-    )  # fmt: skip
+    )
     return Page(title=("Language", "语言"), body=(Card(children=rows),))
 
 
@@ -202,9 +302,12 @@ def language_page(s: State, ui: Ui) -> Page:
 def time_page(s: State, ui: Ui) -> Page:
     """How the time is set and shown."""
     when = ui.when(ui.now_s)
-    shown = when.strftime("%H:%M") if s.clock_24h else f"{when.hour % 12 or 12}:{when:%M}" + (
-        ui.t(" am", " 上午") if when.hour < 12 else ui.t(" pm", " 下午")
-    )  # fmt: skip
+    shown = (
+        when.strftime("%H:%M")
+        if s.clock_24h
+        else f"{when.hour % 12 or 12}:{when:%M}"
+        + (ui.t(" am", " 上午") if when.hour < 12 else ui.t(" pm", " 下午"))
+    )
     return Page(
         title=("Date & time", "日期和时间"),
         body=(
@@ -212,12 +315,13 @@ def time_page(s: State, ui: Ui) -> Page:
             Card(
                 children=(
                     option_switch(s, "clock_24h", "clock", ("24-hour clock", "24 小时制")),
-                    option_switch(s, "auto_time", "globe",
-                                  ("Set time automatically", "自动设置时间")),
+                    option_switch(
+                        s, "auto_time", "globe", ("Set time automatically", "自动设置时间")
+                    ),
                 )
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/battery")
@@ -227,17 +331,20 @@ def battery_page(s: State, ui: Ui) -> Page:
     return Page(
         title=("Battery", "电池"),
         body=(
-            Big(words=f"{ui.system.battery}%",
-                caption=ui.t(f"About {hours} h left", f"约剩 {hours} 小时")),
+            Big(
+                words=f"{ui.system.battery}%",
+                caption=ui.t(f"About {hours} h left", f"约剩 {hours} 小时"),
+            ),
             Card(
                 children=(
                     system_switch(ui, "battery_saver", "battery", ("Battery saver", "省电模式")),
-                    option_switch(s, "battery_percentage", "info",
-                                  ("Show percentage", "显示百分比")),
+                    option_switch(
+                        s, "battery_percentage", "info", ("Show percentage", "显示百分比")
+                    ),
                 )
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/storage")
@@ -246,22 +353,27 @@ def storage_page(s: State, ui: Ui) -> Page:
     used = used_mb(s)
     rows = [
         Row(
-            title=app_title(row.id), lead=app_glyph(row.id),
-            trailing=size_words(row.data_mb + row.cache_mb), do=usage_page(app=row.id),
+            title=app_title(row.id),
+            lead=app_glyph(row.id),
+            trailing=size_words(row.data_mb + row.cache_mb),
+            do=usage_page(app=row.id),
         )
         for row in sorted(s.storage, key=lambda r: (-(r.data_mb + r.cache_mb), r.id))
-    ]  # fmt: skip
-    rows.append(Row(title=("System", "系统"), lead=Glyph(icon="settings"),
-                    trailing=size_words(SYSTEM_MB)))  # fmt: skip
+    ]
+    rows.append(
+        Row(title=("System", "系统"), lead=Glyph(icon="settings"), trailing=size_words(SYSTEM_MB))
+    )
     free = TOTAL_GB - used / 1000
     return Page(
         title=("Storage", "存储"),
         body=(
-            Big(words=size_words(used),
-                caption=ui.t(f"used, {free:.1f} GB free", f"已用，剩余 {free:.1f} GB")),
+            Big(
+                words=size_words(used),
+                caption=ui.t(f"used, {free:.1f} GB free", f"已用，剩余 {free:.1f} GB"),
+            ),
             Card(children=tuple(rows)),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/storage/{app}")
@@ -269,11 +381,15 @@ def usage_page(s: State, ui: Ui, app: UsageId) -> Page:
     """What one app stores."""
     row = s.storage[app]
     sure = ui.question(
-        ("Clear cache?", "清除缓存？"), text=size_words(row.cache_mb), yes=("Clear", "清除"),
-        do=clear_cache(app=app), danger=False,
-    )  # fmt: skip
+        ("Clear cache?", "清除缓存？"),
+        text=size_words(row.cache_mb),
+        yes=("Clear", "清除"),
+        do=clear_cache(app=app),
+        danger=False,
+    )
     return Page(
-        title=app_title(app), dialog=sure if row.cache_mb else None,
+        title=app_title(app),
+        dialog=sure if row.cache_mb else None,
         body=(
             Big(words=size_words(row.data_mb + row.cache_mb), caption=("in all", "总计")),
             Card(
@@ -282,10 +398,14 @@ def usage_page(s: State, ui: Ui, app: UsageId) -> Page:
                     Row(title=("Cache", "缓存"), trailing=size_words(row.cache_mb)),
                 )
             ),
-            Button(words=("Clear cache", "清除缓存"), kind="tonal", do=ui.set(sure=True),
-                   enabled=row.cache_mb > 0),
+            Button(
+                words=("Clear cache", "清除缓存"),
+                kind="tonal",
+                do=ui.set(sure=True),
+                enabled=row.cache_mb > 0,
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- accounts and the phone ----------------------------------------------------------------
@@ -296,18 +416,21 @@ def accounts_page(s: State, ui: Ui) -> Page:
     """The accounts on the phone."""
     rows: list[Widget] = [
         Row(
-            title=row.email, subtitle=dict(SERVICES)[row.service], lead=Avatar(name=row.service),
+            title=row.email,
+            subtitle=dict(SERVICES)[row.service],
+            lead=Avatar(name=row.service),
             trailing=ui.t("Sync on", "同步开") if row.sync else ui.t("Sync off", "同步关"),
             do=account_page(account=row.id),
         )
         for row in sorted(s.accounts, key=lambda a: (a.service, a.email))
-    ]  # fmt: skip
+    ]
     if not rows:
         rows.append(Empty(icon="user", words=("No accounts", "没有账户")))
     return Page(
-        title=("Accounts", "账户"), body=rows,
+        title=("Accounts", "账户"),
+        body=rows,
         fab=Fab(icon="plus", words=("Add account", "添加账户"), do=new_account_page()),
-    )  # fmt: skip
+    )
 
 
 @app.page("/accounts/{account}")
@@ -315,23 +438,30 @@ def account_page(s: State, ui: Ui, account: AccountId) -> Page:
     """One account."""
     row = s.accounts[account]
     sure = ui.question(
-        ("Remove account?", "移除账户？"), text=row.email, yes=("Remove", "移除"),
+        ("Remove account?", "移除账户？"),
+        text=row.email,
+        yes=("Remove", "移除"),
         do=remove_account(account=account),
-    )  # fmt: skip
+    )
     return Page(
-        title=dict(SERVICES)[row.service], dialog=sure,
+        title=dict(SERVICES)[row.service],
+        dialog=sure,
         body=(
             Avatar(name=row.service, size_px=80),
             Text(words=row.email, size_px=18, align="center"),
             Card(
                 children=(
-                    Switch(label=("Sync", "同步"), value=row.sync, icon="refresh",
-                           do=sync_account(account=account, on=not row.sync)),
+                    Switch(
+                        label=("Sync", "同步"),
+                        value=row.sync,
+                        icon="refresh",
+                        do=sync_account(account=account, on=not row.sync),
+                    ),
                 )
             ),
             Button(words=("Remove account", "移除账户"), kind="danger", do=ui.set(sure=True)),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/new-account")
@@ -342,9 +472,12 @@ def new_account_page(s: State, ui: Ui) -> Page:
     do = add_account(service=service.value, email=email.value)
     return Page(
         title=("Add account", "添加账户"),
-        body=(service, email,
-              Button(words=("Add", "添加"), do=do, enabled=bool(email.value.strip()))),
-    )  # fmt: skip
+        body=(
+            service,
+            email,
+            Button(words=("Add", "添加"), do=do, enabled=bool(email.value.strip())),
+        ),
+    )
 
 
 @app.page("/about")
@@ -369,81 +502,160 @@ def about_page(s: State, ui: Ui) -> Page:
         title=("About phone", "关于手机"),
         body=(
             name,
-            Button(words=("Save name", "保存名称"), kind="tonal", do=rename_phone(name=name.value),
-                   enabled=bool(name.value.strip()) and name.value != phone.name),
+            Button(
+                words=("Save name", "保存名称"),
+                kind="tonal",
+                do=rename_phone(name=name.value),
+                enabled=bool(name.value.strip()) and name.value != phone.name,
+            ),
             Heading(words=("Facts", "信息")),
             Card(children=rows),
             Button(words=("Check for update", "检查更新"), icon="refresh", do=check_update()),
             Text(words=last, muted=True, align="center"),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- flows ---------------------------------------------------------------------------------
 
 app.flow(
-    "leave the network", tap(network_page), tap(wifi_page),
-    tap(wifi_network_page, network="network1"), tap(forget_network), tap("Use Wi-Fi"),
-    press("back"), tap("Airplane mode"),
-)  # fmt: skip
+    "leave the network",
+    tap(network_page),
+    tap(wifi_page),
+    tap(wifi_network_page, network="network1"),
+    tap(forget_network),
+    tap("Use Wi-Fi"),
+    press("back"),
+    tap("Airplane mode"),
+)
 app.flow(
-    "join an open network", tap(network_page), tap(wifi_page),
-    tap(wifi_network_page, network="network3"), tap(join),
-)  # fmt: skip
+    "join an open network",
+    tap(network_page),
+    tap(wifi_page),
+    tap(wifi_network_page, network="network3"),
+    tap(join),
+)
 app.flow(
-    "add a hidden network", tap(network_page), tap(wifi_page), tap(add_network_page),
-    enter("name", "Attic"), enter("password", "moonlight9"), press("back"), tap(add_network),
-)  # fmt: skip
+    "add a hidden network",
+    tap(network_page),
+    tap(wifi_page),
+    tap(add_network_page),
+    enter("name", "Attic"),
+    enter("password", "moonlight9"),
+    press("back"),
+    tap(add_network),
+)
 app.flow(
-    "data and hotspot", tap(network_page), tap(data_page), tap("Data saver"),
-    tap("Monthly limit +"), tap("Monthly limit +"), tap(set_data_limit), press("back"),
-    tap(hotspot_page), enter("password", "sunflower8"), press("back"), tap(edit_hotspot),
+    "data and hotspot",
+    tap(network_page),
+    tap(data_page),
+    tap("Data saver"),
+    tap("Monthly limit +"),
+    tap("Monthly limit +"),
+    tap(set_data_limit),
+    press("back"),
+    tap(hotspot_page),
+    enter("password", "sunflower8"),
+    press("back"),
+    tap(edit_hotspot),
     tap(set_switch, name="hotspot"),
-)  # fmt: skip
+)
 app.flow(
-    "devices", tap(bluetooth_page), tap(pair, device="device4"),
-    tap(gadget_page, device="device2"), tap(connect), enter("name", "Wrist"), press("back"),
-    tap(rename_gadget), press("back"), tap(gadget_page, device="device1"), tap("Forget"),
+    "devices",
+    tap(bluetooth_page),
+    tap(pair, device="device4"),
+    tap(gadget_page, device="device2"),
+    tap(connect),
+    enter("name", "Wrist"),
+    press("back"),
+    tap(rename_gadget),
+    press("back"),
+    tap(gadget_page, device="device1"),
+    tap("Forget"),
     tap(forget_gadget),
-)  # fmt: skip
+)
 app.flow(
-    "a calmer screen", tap(display_page), tap(set_switch, name="dark"), tap("Night light"),
-    tap("Large"), tap(set_sleep, seconds=300), tap("Automatic brightness"),
-)  # fmt: skip
+    "a calmer screen",
+    tap(display_page),
+    tap(set_switch, name="dark"),
+    tap("Night light"),
+    tap("Large"),
+    tap(set_sleep, seconds=300),
+    tap("Automatic brightness"),
+)
 app.flow(
-    "other tones", tap(sound_page), tap(set_switch, name="do_not_disturb"),
-    tap("Vibrate for calls"), tap(ringtone_page), tap(set_ringtone, ringtone="Lagoon"),
-    press("back"), tap(chime_page), tap(set_notification_sound, sound="Silent"),
-)  # fmt: skip
+    "other tones",
+    tap(sound_page),
+    tap(set_switch, name="do_not_disturb"),
+    tap("Vibrate for calls"),
+    tap(ringtone_page),
+    tap(set_ringtone, ringtone="Lagoon"),
+    press("back"),
+    tap(chime_page),
+    tap(set_notification_sound, sound="Silent"),
+)
 app.flow(
-    "silence the calendar", tap(notices_page), tap(notice_page, app="calendar"),
-    tap(sound_notices), tap(allow_notices),
-)  # fmt: skip
+    "silence the calendar",
+    tap(notices_page),
+    tap(notice_page, app="calendar"),
+    tap(sound_notices),
+    tap(allow_notices),
+)
 app.flow(
-    "permissions", tap(privacy_page), tap(permission_page, name="photos"),
-    tap(set_permission, app="messages"), press("back"), tap(set_switch, name="location"),
-)  # fmt: skip
+    "permissions",
+    tap(privacy_page),
+    tap(permission_page, name="photos"),
+    tap(set_permission, app="messages"),
+    press("back"),
+    tap(set_switch, name="location"),
+)
 app.flow("lock the screen", tap(security_page), enter("pin", "2580"), press("back"), tap(set_pin))
 app.flow(
-    "lock and unlock", tap(security_page), enter("pin", "2580"), press("back"), tap(set_pin),
-    tap(remove_pin), enter("pin", "1379"), press("back"), tap(set_pin),
-)  # fmt: skip
+    "lock and unlock",
+    tap(security_page),
+    enter("pin", "2580"),
+    press("back"),
+    tap(set_pin),
+    tap(remove_pin),
+    enter("pin", "1379"),
+    press("back"),
+    tap(set_pin),
+)
 app.flow(
-    "accounts", tap(accounts_page), tap("Add account"), tap("Huddle chat"),
-    enter("email", "sam@example.org"), press("back"), tap(add_account),
-    tap(account_page, account="account2"), tap(sync_account), tap("Remove account"),
+    "accounts",
+    tap(accounts_page),
+    tap("Add account"),
+    tap("Huddle chat"),
+    enter("email", "sam@example.org"),
+    press("back"),
+    tap(add_account),
+    tap(account_page, account="account2"),
+    tap(sync_account),
+    tap("Remove account"),
     tap(remove_account),
-)  # fmt: skip
+)
 app.flow(
-    "clear a cache", tap(storage_page), tap(usage_page, app="calendar"), tap("Clear cache"),
+    "clear a cache",
+    tap(storage_page),
+    tap(usage_page, app="calendar"),
+    tap("Clear cache"),
     tap(clear_cache),
-)  # fmt: skip
+)
 app.flow(
-    "battery and time", tap(battery_page), tap(set_switch), tap(set_option), press("back"),
-    tap(time_page), tap("24-hour clock"),
-)  # fmt: skip
+    "battery and time",
+    tap(battery_page),
+    tap(set_switch),
+    tap(set_option),
+    press("back"),
+    tap(time_page),
+    tap("24-hour clock"),
+)
 app.flow("speak Chinese", tap(language_page), tap(set_language, language="zh"))
 app.flow(
-    "name the phone", tap(about_page), enter("name", "Pocket"), press("back"), tap(rename_phone),
+    "name the phone",
+    tap(about_page),
+    enter("name", "Pocket"),
+    press("back"),
+    tap(rename_phone),
     tap(check_update),
-)  # fmt: skip
+)

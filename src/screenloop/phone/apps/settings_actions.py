@@ -40,9 +40,17 @@ from screenloop.phone.do import Back
 from screenloop.phone.system import SystemState
 
 SwitchName = Literal[
-    "wifi", "bluetooth", "mobile_data", "airplane", "hotspot", "location", "do_not_disturb",
-    "auto_rotate", "battery_saver", "dark",
-]  # fmt: skip
+    "wifi",
+    "bluetooth",
+    "mobile_data",
+    "airplane",
+    "hotspot",
+    "location",
+    "do_not_disturb",
+    "auto_rotate",
+    "battery_saver",
+    "dark",
+]
 """The system's switches, the flashlight left out: it is in the shade only."""
 SWITCHES: tuple[SwitchName, ...] = get_args(SwitchName)
 Volume = Literal["media", "ring", "alarm"]
@@ -52,28 +60,31 @@ Volume = Literal["media", "ring", "alarm"]
 
 
 @app.action(
-    "switch.set", tool="Turn a system switch on or off.",
+    "switch.set",
+    tool="Turn a system switch on or off.",
     writes=[f"os.{name}" for name in SWITCHES],
-)  # fmt: skip
+)
 def set_switch(s: State, ctx: Ctx, name: SwitchName, on: bool) -> None:
     """Turn a system switch on or off; airplane mode takes the radios with it."""
     ctx.call(shell.set_switch(name=name, on=on))
 
 
 @app.action(
-    "volume.set", tool="Set the media, ring or alarm volume, 0 to 100.",
+    "volume.set",
+    tool="Set the media, ring or alarm volume, 0 to 100.",
     writes=["os.media_volume", "os.ring_volume", "os.alarm_volume"],
-)  # fmt: skip
+)
 def set_volume(s: State, ctx: Ctx, name: Volume, level: Level) -> None:
     """Set one of the volumes."""
     ctx.call(shell.set_volume(name=name, level=level))
 
 
 @app.action(
-    "brightness.set", tool="Set the screen brightness, 0 to 100.",
+    "brightness.set",
+    tool="Set the screen brightness, 0 to 100.",
     writes=["os.brightness", "auto_brightness"],
     check=lambda before, after, a: not after.auto_brightness,
-)  # fmt: skip
+)
 def set_brightness(s: State, ctx: Ctx, level: Level) -> None:
     """Set the screen brightness, which ends its automatic setting."""
     s.auto_brightness = False
@@ -93,9 +104,10 @@ def set_language(s: State, ctx: Ctx, language: Literal["en", "zh"]) -> None:
 
 
 @app.action(
-    "permissions.set", tool="Allow or deny an app the use of something.",
+    "permissions.set",
+    tool="Allow or deny an app the use of something.",
     writes=["os.permissions"],
-)  # fmt: skip
+)
 def set_permission(s: State, ctx: Ctx, app: str, name: PermissionName, granted: bool) -> None:
     """Allow or deny an app the use of something that it may ask for."""
     if app not in app_ids() or name not in WANTED.get(app, ()):
@@ -107,10 +119,11 @@ def set_permission(s: State, ctx: Ctx, app: str, name: PermissionName, granted: 
 
 
 @app.action(
-    "networks.join", tool="Connect to a Wi-Fi network; a saved one needs no password.",
+    "networks.join",
+    tool="Connect to a Wi-Fi network; a saved one needs no password.",
     writes=["networks", "os.wifi_network"],
     check=lambda before, after, a: after.networks[a.network].saved,
-)  # fmt: skip
+)
 def join(s: State, ctx: Ctx, network: NetworkId, password: Password = "") -> None:
     """Connect to a Wi-Fi network and keep it."""
     row = s.networks[network]
@@ -125,10 +138,11 @@ def join(s: State, ctx: Ctx, network: NetworkId, password: Password = "") -> Non
 
 
 @app.action(
-    "networks.add", tool="Add a hidden Wi-Fi network by its name and connect to it.",
+    "networks.add",
+    tool="Add a hidden Wi-Fi network by its name and connect to it.",
     writes=["networks", "os.wifi_network"],
     check=lambda before, after, a: len(after.networks) == len(before.networks) + 1,
-)  # fmt: skip
+)
 def add_network(s: State, ctx: Ctx, name: Name, password: Password = "") -> None:
     """Add a hidden Wi-Fi network by its name and connect to it; no password means an open one."""
     name = name.strip()
@@ -145,10 +159,11 @@ def add_network(s: State, ctx: Ctx, name: Name, password: Password = "") -> None
 
 
 @app.action(
-    "networks.forget", tool="Forget a saved Wi-Fi network.",
+    "networks.forget",
+    tool="Forget a saved Wi-Fi network.",
     writes=["networks", "os.wifi_network"],
     check=lambda before, after, a: not after.networks[a.network].saved,
-)  # fmt: skip
+)
 def forget_network(s: State, ctx: Ctx, network: NetworkId) -> None:
     """Forget a saved Wi-Fi network, and leave it."""
     row = s.networks[network]
@@ -163,10 +178,11 @@ def forget_network(s: State, ctx: Ctx, network: NetworkId) -> None:
 
 
 @app.action(
-    "hotspot.edit", tool="Set the hotspot's name and password.",
+    "hotspot.edit",
+    tool="Set the hotspot's name and password.",
     writes=["hotspot_name", "hotspot_password"],
     check=lambda before, after, a: after.hotspot_password == a.password,
-)  # fmt: skip
+)
 def edit_hotspot(s: State, ctx: Ctx, name: Name, password: Password) -> None:
     """Set the hotspot's name and password."""
     if len(password) < 8:
@@ -176,9 +192,11 @@ def edit_hotspot(s: State, ctx: Ctx, name: Name, password: Password) -> None:
 
 
 @app.action(
-    "data.limit", tool="Set the monthly limit of mobile data in GB.", writes=["data_limit_gb"],
+    "data.limit",
+    tool="Set the monthly limit of mobile data in GB.",
+    writes=["data_limit_gb"],
     check=lambda before, after, a: after.data_limit_gb == a.gigabytes,
-)  # fmt: skip
+)
 def set_data_limit(s: State, ctx: Ctx, gigabytes: Gigabytes) -> None:
     """Set the monthly limit of mobile data."""
     s.data_limit_gb = gigabytes
@@ -189,9 +207,11 @@ def set_data_limit(s: State, ctx: Ctx, gigabytes: Gigabytes) -> None:
 
 
 @app.action(
-    "devices.pair", tool="Pair a Bluetooth device in reach.", writes=["gadgets"],
+    "devices.pair",
+    tool="Pair a Bluetooth device in reach.",
+    writes=["gadgets"],
     check=lambda before, after, a: after.gadgets[a.device].paired,
-)  # fmt: skip
+)
 def pair(s: State, ctx: Ctx, device: GadgetId) -> None:
     """Pair a Bluetooth device in reach and connect it."""
     row = s.gadgets[device]
@@ -204,10 +224,11 @@ def pair(s: State, ctx: Ctx, device: GadgetId) -> None:
 
 
 @app.action(
-    "devices.connect", tool="Connect or disconnect a paired Bluetooth device.",
+    "devices.connect",
+    tool="Connect or disconnect a paired Bluetooth device.",
     writes=["gadgets"],
     check=lambda before, after, a: after.gadgets[a.device].connected == a.on,
-)  # fmt: skip
+)
 def connect(s: State, ctx: Ctx, device: GadgetId, on: bool) -> None:
     """Connect or disconnect a paired Bluetooth device."""
     if not ctx.of(SystemState).bluetooth:
@@ -218,9 +239,11 @@ def connect(s: State, ctx: Ctx, device: GadgetId, on: bool) -> None:
 
 
 @app.action(
-    "devices.rename", tool="Give a paired Bluetooth device another name.", writes=["gadgets"],
+    "devices.rename",
+    tool="Give a paired Bluetooth device another name.",
+    writes=["gadgets"],
     check=lambda before, after, a: after.gadgets[a.device].name == a.name.strip(),
-)  # fmt: skip
+)
 def rename_gadget(s: State, ctx: Ctx, device: GadgetId, name: Name) -> None:
     """Give a paired Bluetooth device another name."""
     if not s.gadgets[device].paired:
@@ -230,9 +253,11 @@ def rename_gadget(s: State, ctx: Ctx, device: GadgetId, name: Name) -> None:
 
 
 @app.action(
-    "devices.forget", tool="Unpair a Bluetooth device.", writes=["gadgets"],
+    "devices.forget",
+    tool="Unpair a Bluetooth device.",
+    writes=["gadgets"],
     check=lambda before, after, a: not after.gadgets[a.device].paired,
-)  # fmt: skip
+)
 def forget_gadget(s: State, ctx: Ctx, device: GadgetId) -> None:
     """Unpair a Bluetooth device."""
     row = s.gadgets[device]
@@ -247,64 +272,77 @@ def forget_gadget(s: State, ctx: Ctx, device: GadgetId) -> None:
 
 
 @app.action(
-    "options.set", tool="Turn one of the other options on or off.", writes=list(OPTIONS),
+    "options.set",
+    tool="Turn one of the other options on or off.",
+    writes=list(OPTIONS),
     check=lambda before, after, a: getattr(after, a.name) == a.on,
-)  # fmt: skip
+)
 def set_option(s: State, ctx: Ctx, name: OptionName, on: bool) -> None:
     """Turn one of the other options on or off."""
     setattr(s, name, on)
 
 
 @app.action(
-    "display.sleep", tool="Set after how many seconds the screen goes dark.", writes=["sleep_s"],
+    "display.sleep",
+    tool="Set after how many seconds the screen goes dark.",
+    writes=["sleep_s"],
     check=lambda before, after, a: after.sleep_s == a.seconds,
-)  # fmt: skip
+)
 def set_sleep(s: State, ctx: Ctx, seconds: SleepS) -> None:
     """Set after how long the screen goes dark."""
     s.sleep_s = seconds
 
 
 @app.action(
-    "sound.ringtone", tool="Choose the ringtone.", writes=["ringtone"],
+    "sound.ringtone",
+    tool="Choose the ringtone.",
+    writes=["ringtone"],
     check=lambda before, after, a: after.ringtone == a.ringtone,
-)  # fmt: skip
+)
 def set_ringtone(s: State, ctx: Ctx, ringtone: Ringtone) -> None:
     """Choose the ringtone."""
     s.ringtone = ringtone
 
 
 @app.action(
-    "sound.notification", tool="Choose the sound of notifications.",
+    "sound.notification",
+    tool="Choose the sound of notifications.",
     writes=["notification_sound"],
     check=lambda before, after, a: after.notification_sound == a.sound,
-)  # fmt: skip
+)
 def set_notification_sound(s: State, ctx: Ctx, sound: Chime) -> None:
     """Choose the sound of notifications."""
     s.notification_sound = sound
 
 
 @app.action(
-    "notices.allow", tool="Allow or block the notifications of an app.", writes=["notices"],
+    "notices.allow",
+    tool="Allow or block the notifications of an app.",
+    writes=["notices"],
     check=lambda before, after, a: after.notices[a.app].allowed == a.on,
-)  # fmt: skip
+)
 def allow_notices(s: State, ctx: Ctx, app: NoticeId, on: bool) -> None:
     """Allow or block the notifications of an app."""
     s.notices.update(app, allowed=on)
 
 
 @app.action(
-    "notices.sound", tool="Let the notifications of an app sound, or not.", writes=["notices"],
+    "notices.sound",
+    tool="Let the notifications of an app sound, or not.",
+    writes=["notices"],
     check=lambda before, after, a: after.notices[a.app].sound == a.on,
-)  # fmt: skip
+)
 def sound_notices(s: State, ctx: Ctx, app: NoticeId, on: bool) -> None:
     """Let the notifications of an app sound, or not."""
     s.notices.update(app, sound=on)
 
 
 @app.action(
-    "lock.set", tool="Lock the screen with a PIN of four digits.", writes=["pin"],
+    "lock.set",
+    tool="Lock the screen with a PIN of four digits.",
+    writes=["pin"],
     check=lambda before, after, a: after.pin == a.pin,
-)  # fmt: skip
+)
 def set_pin(s: State, ctx: Ctx, pin: Pin) -> None:
     """Lock the screen with a PIN."""
     s.pin = pin
@@ -312,9 +350,11 @@ def set_pin(s: State, ctx: Ctx, pin: Pin) -> None:
 
 
 @app.action(
-    "lock.remove", tool="Remove the screen lock.", writes=["pin"],
+    "lock.remove",
+    tool="Remove the screen lock.",
+    writes=["pin"],
     check=lambda before, after, a: not after.pin,
-)  # fmt: skip
+)
 def remove_pin(s: State, ctx: Ctx) -> None:
     """Remove the screen lock."""
     if not s.pin:
@@ -327,9 +367,11 @@ def remove_pin(s: State, ctx: Ctx) -> None:
 
 
 @app.action(
-    "accounts.add", tool="Add an account of a service.", writes=["accounts"],
+    "accounts.add",
+    tool="Add an account of a service.",
+    writes=["accounts"],
     check=lambda before, after, a: len(after.accounts) == len(before.accounts) + 1,
-)  # fmt: skip
+)
 def add_account(s: State, ctx: Ctx, service: Service, email: Name) -> None:
     """Add an account of a service."""
     email = email.strip()
@@ -343,18 +385,22 @@ def add_account(s: State, ctx: Ctx, service: Service, email: Name) -> None:
 
 
 @app.action(
-    "accounts.sync", tool="Turn the sync of an account on or off.", writes=["accounts"],
+    "accounts.sync",
+    tool="Turn the sync of an account on or off.",
+    writes=["accounts"],
     check=lambda before, after, a: after.accounts[a.account].sync == a.on,
-)  # fmt: skip
+)
 def sync_account(s: State, ctx: Ctx, account: AccountId, on: bool) -> None:
     """Turn the sync of an account on or off."""
     s.accounts.update(account, sync=on)
 
 
 @app.action(
-    "accounts.remove", tool="Remove an account from the phone.", writes=["accounts"],
+    "accounts.remove",
+    tool="Remove an account from the phone.",
+    writes=["accounts"],
     check=lambda before, after, a: a.account not in after.accounts,
-)  # fmt: skip
+)
 def remove_account(s: State, ctx: Ctx, account: AccountId) -> None:
     """Remove an account from the phone."""
     s.accounts.remove(account)
@@ -363,9 +409,11 @@ def remove_account(s: State, ctx: Ctx, account: AccountId) -> None:
 
 
 @app.action(
-    "storage.clear_cache", tool="Clear the cache of an app.", writes=["storage"],
+    "storage.clear_cache",
+    tool="Clear the cache of an app.",
+    writes=["storage"],
     check=lambda before, after, a: after.storage[a.app].cache_mb == 0,
-)  # fmt: skip
+)
 def clear_cache(s: State, ctx: Ctx, app: UsageId) -> None:
     """Clear the cache of an app."""
     if not s.storage[app].cache_mb:
@@ -375,9 +423,11 @@ def clear_cache(s: State, ctx: Ctx, app: UsageId) -> None:
 
 
 @app.action(
-    "phone.rename", tool="Give the phone another name.", writes=["phone"],
+    "phone.rename",
+    tool="Give the phone another name.",
+    writes=["phone"],
     check=lambda before, after, a: after.phone[PHONE].name == a.name.strip(),
-)  # fmt: skip
+)
 def rename_phone(s: State, ctx: Ctx, name: Name) -> None:
     """Give the phone another name."""
     s.phone.update(PHONE, name=name.strip())
@@ -385,9 +435,11 @@ def rename_phone(s: State, ctx: Ctx, name: Name) -> None:
 
 
 @app.action(
-    "update.check", tool="Look for a system update.", writes=["update_checked_s"],
+    "update.check",
+    tool="Look for a system update.",
+    writes=["update_checked_s"],
     check=lambda before, after, a: after.update_checked_s > before.update_checked_s,
-)  # fmt: skip
+)
 def check_update(s: State, ctx: Ctx) -> None:
     """Look for a system update."""
     if not ctx.of(SystemState).online:
@@ -404,9 +456,16 @@ def list_switches(s: State, ctx: Ctx) -> dict[str, Any]:
     """Return the system's switches and levels."""
     system = ctx.of(SystemState)
     names = (
-        *SWITCHES, "language", "wifi_network", "brightness", "media_volume", "ring_volume",
-        "alarm_volume", "font_scale", "battery",
-    )  # fmt: skip
+        *SWITCHES,
+        "language",
+        "wifi_network",
+        "brightness",
+        "media_volume",
+        "ring_volume",
+        "alarm_volume",
+        "font_scale",
+        "battery",
+    )
     return {name: getattr(system, name) for name in names}
 
 
@@ -414,9 +473,14 @@ def list_switches(s: State, ctx: Ctx) -> dict[str, Any]:
 def list_options(s: State, ctx: Ctx) -> dict[str, Any]:
     """Return the options of this app."""
     names = (
-        *OPTIONS, "ringtone", "notification_sound", "sleep_s", "data_limit_gb", "hotspot_name",
+        *OPTIONS,
+        "ringtone",
+        "notification_sound",
+        "sleep_s",
+        "data_limit_gb",
+        "hotspot_name",
         "hotspot_password",
-    )  # fmt: skip
+    )
     return {**{name: getattr(s, name) for name in names}, "screen_lock": bool(s.pin)}
 
 
@@ -424,9 +488,10 @@ def list_options(s: State, ctx: Ctx) -> dict[str, Any]:
 def read_hotspot(s: State, ctx: Ctx) -> dict[str, Any]:
     """Return what others need to use the hotspot, and whether it is on."""
     return {
-        "name": s.hotspot_name, "password": s.hotspot_password,
+        "name": s.hotspot_name,
+        "password": s.hotspot_password,
         "on": ctx.of(SystemState).hotspot,
-    }  # fmt: skip
+    }
 
 
 @app.query("networks.list", tool="List the Wi-Fi networks in reach.", shows="/wifi")
@@ -435,16 +500,22 @@ def list_networks(s: State, ctx: Ctx) -> list[dict[str, Any]]:
     system = ctx.of(SystemState)
     return [
         {
-            "network": n.id, "name": n.name, "secured": n.secured, "saved": n.saved,
-            "strength": n.strength, "connected": system.wifi and system.wifi_network == n.name,
+            "network": n.id,
+            "name": n.name,
+            "secured": n.secured,
+            "saved": n.saved,
+            "strength": n.strength,
+            "connected": system.wifi and system.wifi_network == n.name,
         }
         for n in s.networks
-    ]  # fmt: skip
+    ]
 
 
 @app.query(
-    "devices.list", tool="List the Bluetooth devices, paired and in reach.", shows="/bluetooth",
-)  # fmt: skip
+    "devices.list",
+    tool="List the Bluetooth devices, paired and in reach.",
+    shows="/bluetooth",
+)
 def list_gadgets(s: State, ctx: Ctx) -> list[Any]:
     """Return the Bluetooth devices."""
     return list(s.gadgets)
@@ -476,9 +547,10 @@ def list_storage(s: State, ctx: Ctx) -> dict[str, Any]:
 
 
 @app.query(
-    "phone.about", tool="Read the phone's model, version, serial number and own number.",
+    "phone.about",
+    tool="Read the phone's model, version, serial number and own number.",
     shows="/about",
-)  # fmt: skip
+)
 def about(s: State, ctx: Ctx) -> Phone:
     """Return facts about the phone."""
     return s.phone[PHONE]

@@ -27,9 +27,13 @@ from screenloop.phone.widgets import Banner, Button, Card, Heading, IconButton, 
 
 BARS = (("Weak", "弱"), ("Weak", "弱"), ("Fair", "一般"), ("Good", "良好"), ("Excellent", "极好"))
 GADGET_ICONS = {
-    "headphones": "music", "watch": "stopwatch", "car": "truck", "tv": "video",
-    "keyboard": "keyboard", "speaker": "volume",
-}  # fmt: skip
+    "headphones": "music",
+    "watch": "stopwatch",
+    "car": "truck",
+    "tv": "video",
+    "keyboard": "keyboard",
+    "speaker": "volume",
+}
 USED_GB = 4.2
 
 
@@ -60,24 +64,42 @@ def network_page(s: State, ui: Ui) -> Page:
         body=(
             Card(
                 children=(
-                    Row(title="Wi-Fi", subtitle=wifi_words(ui), lead=Glyph(icon="wifi"),
-                        trailing_icon="chevron_right", do=wifi_page()),
-                    Row(title=("Mobile data", "移动数据"), subtitle=data, lead=Glyph(icon="data"),
-                        trailing_icon="chevron_right", do=data_page()),
-                    Row(title=("Hotspot", "热点"), subtitle=hotspot, lead=Glyph(icon="hotspot"),
-                        trailing_icon="chevron_right", do=hotspot_page()),
+                    Row(
+                        title="Wi-Fi",
+                        subtitle=wifi_words(ui),
+                        lead=Glyph(icon="wifi"),
+                        trailing_icon="chevron_right",
+                        do=wifi_page(),
+                    ),
+                    Row(
+                        title=("Mobile data", "移动数据"),
+                        subtitle=data,
+                        lead=Glyph(icon="data"),
+                        trailing_icon="chevron_right",
+                        do=data_page(),
+                    ),
+                    Row(
+                        title=("Hotspot", "热点"),
+                        subtitle=hotspot,
+                        lead=Glyph(icon="hotspot"),
+                        trailing_icon="chevron_right",
+                        do=hotspot_page(),
+                    ),
                 )
             ),
             Card(
                 children=(
                     system_switch(
-                        ui, "airplane", "airplane", ("Airplane mode", "飞行模式"),
+                        ui,
+                        "airplane",
+                        "airplane",
+                        ("Airplane mode", "飞行模式"),
                         ("Turns all radios off", "关闭所有无线连接"),
                     ),
                 )
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _network_row(ui: Ui, n: Network) -> Row:
@@ -90,9 +112,13 @@ def _network_row(ui: Ui, n: Network) -> Row:
     elif not n.secured:
         parts.insert(0, ui.t("Open", "开放"))
     return Row(
-        title=n.name, subtitle=" · ".join(parts), lead=Glyph(icon="wifi"), bold=connected,
-        trailing_icon="lock" if n.secured else "", do=wifi_network_page(network=n.id),
-    )  # fmt: skip
+        title=n.name,
+        subtitle=" · ".join(parts),
+        lead=Glyph(icon="wifi"),
+        bold=connected,
+        trailing_icon="lock" if n.secured else "",
+        do=wifi_network_page(network=n.id),
+    )
 
 
 @app.page("/wifi")
@@ -133,8 +159,11 @@ def wifi_network_page(s: State, ui: Ui, network: NetworkId) -> Page:
     body: list[Widget] = [
         Text(words=n.name, size_px=24, bold=True),
         Text(
-            words=ui.t("Connected", "已连接") if connected
-            else ui.t("Saved", "已保存") if n.saved else ui.t("Not connected", "未连接"),
+            words=ui.t("Connected", "已连接")
+            if connected
+            else ui.t("Saved", "已保存")
+            if n.saved
+            else ui.t("Not connected", "未连接"),
             muted=True,
         ),
         Card(
@@ -143,7 +172,7 @@ def wifi_network_page(s: State, ui: Ui, network: NetworkId) -> Page:
                 for value, words, icon in facts
             )
         ),
-    ]  # fmt: skip
+    ]
     if not connected:
         if asks:
             reveal = ui.switch("reveal", ("Show password", "显示密码"))
@@ -167,13 +196,18 @@ def add_network_page(s: State, ui: Ui) -> Page:
     return Page(
         title=("Add network", "添加网络"),
         body=(
-            name, password,
-            Text(words=("Leave the password empty for an open network", "开放网络无需填写密码"),
-                 muted=True, size_px=13),
-            Button(words=("Save and connect", "保存并连接"), do=do,
-                   enabled=bool(name.value.strip())),
+            name,
+            password,
+            Text(
+                words=("Leave the password empty for an open network", "开放网络无需填写密码"),
+                muted=True,
+                size_px=13,
+            ),
+            Button(
+                words=("Save and connect", "保存并连接"), do=do, enabled=bool(name.value.strip())
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/data")
@@ -188,8 +222,12 @@ def data_page(s: State, ui: Ui) -> Page:
             Card(
                 children=(
                     system_switch(ui, "mobile_data", "data", ("Mobile data", "移动数据")),
-                    Switch(label=("Data saver", "流量节省"), value=s.data_saver, icon="shield",
-                           do=set_option(name="data_saver", on=not s.data_saver)),
+                    Switch(
+                        label=("Data saver", "流量节省"),
+                        value=s.data_saver,
+                        icon="shield",
+                        do=set_option(name="data_saver", on=not s.data_saver),
+                    ),
                 )
             ),
             Heading(words=("Usage", "用量")),
@@ -197,7 +235,7 @@ def data_page(s: State, ui: Ui) -> Page:
             limit,
             Button(words=("Save limit", "保存上限"), do=set_data_limit(gigabytes=limit.value)),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/hotspot")
@@ -212,16 +250,23 @@ def hotspot_page(s: State, ui: Ui) -> Page:
             Card(
                 children=(
                     system_switch(
-                        ui, "hotspot", "hotspot", ("Share connection", "共享网络"),
+                        ui,
+                        "hotspot",
+                        "hotspot",
+                        ("Share connection", "共享网络"),
                         ("Turns Wi-Fi off", "会关闭无线网络"),
                     ),
                 )
             ),
-            name, password,
-            Button(words=("Save", "保存"), enabled=changed and bool(name.value.strip()),
-                   do=edit_hotspot(name=name.value, password=password.value)),
+            name,
+            password,
+            Button(
+                words=("Save", "保存"),
+                enabled=changed and bool(name.value.strip()),
+                do=edit_hotspot(name=name.value, password=password.value),
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _gadget_row(ui: Ui, g: Gadget) -> Row:
@@ -234,9 +279,13 @@ def _gadget_row(ui: Ui, g: Gadget) -> Row:
     if g.connected and g.battery >= 0:
         parts.append(f"{g.battery}%")
     return Row(
-        title=g.name, subtitle=" · ".join(parts), lead=lead, bold=g.connected,
-        trailing_icon="settings", do=gadget_page(device=g.id),
-    )  # fmt: skip
+        title=g.name,
+        subtitle=" · ".join(parts),
+        lead=lead,
+        bold=g.connected,
+        trailing_icon="settings",
+        do=gadget_page(device=g.id),
+    )
 
 
 @app.page("/bluetooth")
@@ -246,12 +295,15 @@ def bluetooth_page(s: State, ui: Ui) -> Page:
         Card(
             children=(
                 system_switch(
-                    ui, "bluetooth", "bluetooth", ("Use Bluetooth", "使用蓝牙"),
+                    ui,
+                    "bluetooth",
+                    "bluetooth",
+                    ("Use Bluetooth", "使用蓝牙"),
                     ui.t(f"Seen as {s.phone['phone'].name}", f"显示为 {s.phone['phone'].name}"),
                 ),
             )
         )
-    ]  # fmt: skip
+    ]
     if ui.system.bluetooth:
         for words, paired in (
             (("My devices", "我的设备"), True),
@@ -272,32 +324,46 @@ def gadget_page(s: State, ui: Ui, device: GadgetId) -> Page:
     g = s.gadgets[device]
     name = ui.field("name", ("Name", "名称"), g.name)
     sure = ui.question(
-        ("Forget device?", "忘记设备？"), text=g.name, yes=("Forget", "忘记"),
+        ("Forget device?", "忘记设备？"),
+        text=g.name,
+        yes=("Forget", "忘记"),
         do=forget_gadget(device=device),
-    )  # fmt: skip
+    )
     body: list[Widget] = []
     if not ui.system.bluetooth:
         body.append(Banner(icon="info", words=("Bluetooth is off", "蓝牙已关闭")))
     if not g.paired:
-        body += [Text(words=g.name, size_px=22, bold=True),
-                 Button(words=("Pair", "配对"), do=pair(device=device))]  # fmt: skip
+        body += [
+            Text(words=g.name, size_px=22, bold=True),
+            Button(words=("Pair", "配对"), do=pair(device=device)),
+        ]
         return Page(title=("Device", "设备"), body=body)
     battery = (f"Battery {g.battery}%", f"电量 {g.battery}%") if g.battery >= 0 else ""
     body += [
         Card(
             children=(
-                Switch(label=("Connected", "已连接"), value=g.connected, subtitle=battery,
-                       icon=GADGET_ICONS[g.kind], do=connect(device=device, on=not g.connected)),
+                Switch(
+                    label=("Connected", "已连接"),
+                    value=g.connected,
+                    subtitle=battery,
+                    icon=GADGET_ICONS[g.kind],
+                    do=connect(device=device, on=not g.connected),
+                ),
             )
         ),
         name,
-        Button(words=("Save name", "保存名称"), do=rename_gadget(device=device, name=name.value),
-               enabled=bool(name.value.strip()) and name.value != g.name),
-    ]  # fmt: skip
+        Button(
+            words=("Save name", "保存名称"),
+            do=rename_gadget(device=device, name=name.value),
+            enabled=bool(name.value.strip()) and name.value != g.name,
+        ),
+    ]
     return Page(
-        title=g.name, body=body, dialog=sure,
+        title=g.name,
+        body=body,
+        dialog=sure,
         actions=(
             IconButton(icon="copy", label=("Copy name", "复制名称"), do=Copy(text=g.name)),
             IconButton(icon="trash", label=("Forget", "忘记"), do=ui.set(sure=True)),
         ),
-    )  # fmt: skip
+    )

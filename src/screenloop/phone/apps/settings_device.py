@@ -74,19 +74,26 @@ def display_page(s: State, ui: Ui) -> Page:
             Card(
                 children=(
                     Slider(
-                        label=("Brightness", "亮度"), icon="brightness",
+                        label=("Brightness", "亮度"),
+                        icon="brightness",
                         share=ui.system.brightness / 100,
                         place=lambda share: set_brightness(level=round(share * 100)),
                     ),
-                    option_switch(s, "auto_brightness", "sun",
-                                  ("Automatic brightness", "自动亮度")),
+                    option_switch(
+                        s, "auto_brightness", "sun", ("Automatic brightness", "自动亮度")
+                    ),
                 )
             ),
             Card(
                 children=(
                     system_switch(ui, "dark", "moon", ("Dark theme", "深色主题")),
-                    option_switch(s, "night_light", "eye", ("Night light", "护眼模式"),
-                                  ("Warmer colours", "更暖的颜色")),
+                    option_switch(
+                        s,
+                        "night_light",
+                        "eye",
+                        ("Night light", "护眼模式"),
+                        ("Warmer colours", "更暖的颜色"),
+                    ),
                     system_switch(ui, "auto_rotate", "rotate", ("Auto-rotate", "自动旋转")),
                 )
             ),
@@ -94,14 +101,16 @@ def display_page(s: State, ui: Ui) -> Page:
             Space(8),
             Chips(chips=sleeps, label=("Screen goes dark after", "自动熄屏")),
         ),
-    )  # fmt: skip
+    )
 
 
 def _volume(ui: Ui, name: Volume, icon: str, words: Words) -> Slider:
     return Slider(
-        label=words, icon=icon, share=getattr(ui.system, f"{name}_volume") / 100,
+        label=words,
+        icon=icon,
+        share=getattr(ui.system, f"{name}_volume") / 100,
         place=lambda share: set_volume(name=name, level=round(share * 100)),
-    )  # fmt: skip
+    )
 
 
 @app.page("/sound")
@@ -119,32 +128,45 @@ def sound_page(s: State, ui: Ui) -> Page:
             Card(children=sliders),
             Card(
                 children=(
-                    system_switch(ui, "do_not_disturb", "bell_off",
-                                  ("Do not disturb", "勿扰模式")),
+                    system_switch(ui, "do_not_disturb", "bell_off", ("Do not disturb", "勿扰模式")),
                     option_switch(s, "vibrate", "vibrate", ("Vibrate for calls", "来电振动")),
                     option_switch(s, "touch_sounds", "volume", ("Touch sounds", "触摸提示音")),
                 )
             ),
             Card(
                 children=(
-                    Row(title=("Ringtone", "铃声"), subtitle=s.ringtone, lead=Glyph(icon="phone"),
-                        trailing_icon="chevron_right", do=ringtone_page()),
-                    Row(title=("Notification sound", "通知音"), subtitle=s.notification_sound,
-                        lead=Glyph(icon="bell"), trailing_icon="chevron_right", do=chime_page()),
+                    Row(
+                        title=("Ringtone", "铃声"),
+                        subtitle=s.ringtone,
+                        lead=Glyph(icon="phone"),
+                        trailing_icon="chevron_right",
+                        do=ringtone_page(),
+                    ),
+                    Row(
+                        title=("Notification sound", "通知音"),
+                        subtitle=s.notification_sound,
+                        lead=Glyph(icon="bell"),
+                        trailing_icon="chevron_right",
+                        do=chime_page(),
+                    ),
                 )
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/ringtone")
 def ringtone_page(s: State, ui: Ui) -> Page:
     """Choose the ringtone."""
     rows = tuple(
-        Row(title=name, do=set_ringtone(ringtone=name), selected=s.ringtone == name,
-            lead=Glyph(icon="radio_checked" if s.ringtone == name else "radio"))
+        Row(
+            title=name,
+            do=set_ringtone(ringtone=name),
+            selected=s.ringtone == name,
+            lead=Glyph(icon="radio_checked" if s.ringtone == name else "radio"),
+        )
         for name in RINGTONES
-    )  # fmt: skip
+    )
     return Page(title=("Ringtone", "铃声"), body=(Card(children=rows),))
 
 
@@ -152,11 +174,14 @@ def ringtone_page(s: State, ui: Ui) -> Page:
 def chime_page(s: State, ui: Ui) -> Page:
     """Choose the sound of notifications."""
     rows = tuple(
-        Row(title=name, do=set_notification_sound(sound=name),
+        Row(
+            title=name,
+            do=set_notification_sound(sound=name),
             selected=s.notification_sound == name,
-            lead=Glyph(icon="radio_checked" if s.notification_sound == name else "radio"))
+            lead=Glyph(icon="radio_checked" if s.notification_sound == name else "radio"),
+        )
         for name in CHIMES
-    )  # fmt: skip
+    )
     return Page(title=("Notification sound", "通知音"), body=(Card(children=rows),))
 
 
@@ -167,25 +192,27 @@ def notices_page(s: State, ui: Ui) -> Page:
     words = ui.t(f"{blocked} blocked", f"已屏蔽 {blocked} 个")
     rows = tuple(
         Row(
-            title=app_title(n.id), lead=app_glyph(n.id),
-            subtitle=_notice_words(ui, n.allowed, n.sound), trailing_icon="chevron_right",
+            title=app_title(n.id),
+            lead=app_glyph(n.id),
+            subtitle=_notice_words(ui, n.allowed, n.sound),
+            trailing_icon="chevron_right",
             do=notice_page(app=n.id),
         )
         for n in sorted(s.notices, key=lambda n: ui.t(*app_title(n.id)))
-    )  # fmt: skip
+    )
     return Page(
-        title=("Notifications", "通知"), subtitle=words if blocked else "",
+        title=("Notifications", "通知"),
+        subtitle=words if blocked else "",
         body=(
             Card(
                 children=(
-                    system_switch(ui, "do_not_disturb", "bell_off",
-                                  ("Do not disturb", "勿扰模式")),
+                    system_switch(ui, "do_not_disturb", "bell_off", ("Do not disturb", "勿扰模式")),
                 )
             ),
             Heading(words=("Apps", "应用")),
             Card(children=rows),
         ),
-    )  # fmt: skip
+    )
 
 
 def _notice_words(ui: Ui, allowed: bool, sound: bool) -> str:
@@ -203,14 +230,22 @@ def notice_page(s: State, ui: Ui, app: NoticeId) -> Page:
         body=(
             Card(
                 children=(
-                    Switch(label=("Show notifications", "显示通知"), value=n.allowed, icon="bell",
-                           do=allow_notices(app=app, on=not n.allowed)),
-                    Switch(label=("Sound", "声音"), value=n.sound, icon="volume",
-                           do=sound_notices(app=app, on=not n.sound)),
+                    Switch(
+                        label=("Show notifications", "显示通知"),
+                        value=n.allowed,
+                        icon="bell",
+                        do=allow_notices(app=app, on=not n.allowed),
+                    ),
+                    Switch(
+                        label=("Sound", "声音"),
+                        value=n.sound,
+                        icon="volume",
+                        do=sound_notices(app=app, on=not n.sound),
+                    ),
                 )
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _granted(ui: Ui, app_id: str, name: str) -> bool:
@@ -227,21 +262,28 @@ def privacy_page(s: State, ui: Ui) -> Page:
         count = sum(_granted(ui, app_id, name) for app_id in wanting)
         rows.append(
             Row(
-                title=words, lead=Glyph(icon=icon), trailing_icon="chevron_right",
-                subtitle=ui.t(f"{count} of {len(wanting)} apps allowed",
-                              f"已允许 {count} / {len(wanting)} 个应用"),
+                title=words,
+                lead=Glyph(icon=icon),
+                trailing_icon="chevron_right",
+                subtitle=ui.t(
+                    f"{count} of {len(wanting)} apps allowed",
+                    f"已允许 {count} / {len(wanting)} 个应用",
+                ),
                 do=permission_page(name=name),
             )
-        )  # fmt: skip
+        )
     return Page(
         title=("Privacy", "隐私"),
         body=(
-            Card(children=(system_switch(ui, "location", "location",
-                                         ("Use location", "使用位置信息")),)),
+            Card(
+                children=(
+                    system_switch(ui, "location", "location", ("Use location", "使用位置信息")),
+                )
+            ),
             Heading(words=("Permissions", "权限")),
             Card(children=tuple(rows)),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/privacy/{name}")
@@ -268,9 +310,12 @@ def security_page(s: State, ui: Ui) -> Page:
     body: list[Widget] = [
         Banner(icon="lock" if locked else "unlock", words=state if locked else open_),
         pin,
-        Button(words=("Change PIN", "更改 PIN 码") if locked else ("Set PIN", "设置 PIN 码"),
-               do=set_pin(pin=pin.value), enabled=ready),
-    ]  # fmt: skip
+        Button(
+            words=("Change PIN", "更改 PIN 码") if locked else ("Set PIN", "设置 PIN 码"),
+            do=set_pin(pin=pin.value),
+            enabled=ready,
+        ),
+    ]
     if locked:
         body.append(Button(words=("Remove lock", "移除屏幕锁"), kind="danger", do=remove_pin()))
     update = s.phone["phone"].security_update

@@ -57,13 +57,25 @@ WANTED: dict[str, tuple[PermissionName, ...]] = {
 }
 """What each app may ask for."""
 OptionName = Literal[
-    "vibrate", "touch_sounds", "night_light", "auto_brightness", "clock_24h", "auto_time",
-    "battery_percentage", "data_saver",
-]  # fmt: skip
+    "vibrate",
+    "touch_sounds",
+    "night_light",
+    "auto_brightness",
+    "clock_24h",
+    "auto_time",
+    "battery_percentage",
+    "data_saver",
+]
 OPTIONS: tuple[OptionName, ...] = (
-    "vibrate", "touch_sounds", "night_light", "auto_brightness", "clock_24h", "auto_time",
-    "battery_percentage", "data_saver",
-)  # fmt: skip
+    "vibrate",
+    "touch_sounds",
+    "night_light",
+    "auto_brightness",
+    "clock_24h",
+    "auto_time",
+    "battery_percentage",
+    "data_saver",
+)
 NetworkId = Annotated[str, Refers("settings.networks")]
 GadgetId = Annotated[str, Refers("settings.gadgets")]
 NoticeId = Annotated[str, Refers("settings.notices")]
@@ -146,10 +158,13 @@ def _word(cast: Cast, purpose: str) -> str:
 def seed_networks(cast: Cast) -> Iterable[Network]:
     """The home network and its neighbours; each secured one has a password of its own."""
     rows: tuple[tuple[str, bool, bool, int], ...] = (
-        ("Lindenhof", True, True, 4), ("Corner Cafe", True, False, 3),
-        ("City Free Wi-Fi", False, False, 2), ("Office 4F", True, True, 1),
-        ("Guest House", True, False, 3), ("Printer-7C1A", True, False, 2),
-    )  # fmt: skip
+        ("Lindenhof", True, True, 4),
+        ("Corner Cafe", True, False, 3),
+        ("City Free Wi-Fi", False, False, 2),
+        ("Office 4F", True, True, 1),
+        ("Guest House", True, False, 3),
+        ("Printer-7C1A", True, False, 2),
+    )
     for name, secured, saved, strength in rows:
         password = _word(cast, name) if secured else ""
         yield Network(name=name, secured=secured, saved=saved, strength=strength, password=password)
@@ -159,14 +174,19 @@ def seed_gadgets(cast: Cast) -> Iterable[Gadget]:
     """Three paired devices and three in reach."""
     rng = cast.rng("settings gadgets")
     return [
-        Gadget(name="Nimbus Buds", kind="headphones", paired=True, connected=True,
-               battery=rng.randrange(30, 95)),
+        Gadget(
+            name="Nimbus Buds",
+            kind="headphones",
+            paired=True,
+            connected=True,
+            battery=rng.randrange(30, 95),
+        ),
         Gadget(name="Orbit Watch", kind="watch", paired=True, battery=rng.randrange(30, 95)),
         Gadget(name="Car kit", kind="car", paired=True),
         Gadget(name="Living room TV", kind="tv"),
         Gadget(name="Pebble Keyboard", kind="keyboard"),
         Gadget(name="Kitchen speaker", kind="speaker"),
-    ]  # fmt: skip
+    ]
 
 
 def app_ids() -> list[str]:
@@ -203,20 +223,24 @@ def seed_storage(cast: Cast) -> Iterable[Usage]:
         rng = cast.rng(f"settings storage {app_id}")
         size = 8000 if app_id == "gallery" else 300
         yield Usage(
-            id=app_id, data_mb=size + 10 * rng.randrange(2, 60) + number,
+            id=app_id,
+            data_mb=size + 10 * rng.randrange(2, 60) + number,
             cache_mb=10 * rng.randrange(2, 40) + number,
-        )  # fmt: skip
+        )
 
 
 def seed_phone(cast: Cast) -> Iterable[Phone]:
     """The phone with the numbers of its world."""
     rng = cast.rng("settings phone")
     yield Phone(
-        id=PHONE, name=MODEL, model=MODEL, version=f"Lumen OS 4.{rng.randrange(1, 9)}",
+        id=PHONE,
+        name=MODEL,
+        model=MODEL,
+        version=f"Lumen OS 4.{rng.randrange(1, 9)}",
         serial=f"AS5-{rng.randrange(10_000, 100_000)}-K{rng.randrange(10)}",
         number=f"555-{rng.randrange(100, 1000)}-{rng.randrange(1000, 10_000)}",
         security_update=f"2026-02-{rng.randrange(1, 28):02d}",
-    )  # fmt: skip
+    )
 
 
 class State(AppState):

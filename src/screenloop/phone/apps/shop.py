@@ -80,14 +80,20 @@ def home_page(s: State, ui: Ui) -> Page:
         if not ui.system.online:
             body.append(Banner(icon="wifi_off", words=("You are offline", "当前没有网络")))
         body += [
-            Hero(title=("Spring is in the air", "春日上新"), kind="plant", seed=12, tint=TINT,
-                 text=("See all offers", "查看全部优惠"), do=offers_page()),
+            Hero(
+                title=("Spring is in the air", "春日上新"),
+                kind="plant",
+                seed=12,
+                tint=TINT,
+                text=("See all offers", "查看全部优惠"),
+                do=offers_page(),
+            ),
             SideBySide(children=dots, inset_px=8),
             Heading(words=("Deals", "特惠"), link=("See all", "全部"), do=offers_page()),
             tiles(ui, deals),
             Heading(words=("Best rated", "好评")),
             tiles(ui, best),
-        ]  # fmt: skip
+        ]
     return Page(title="Nimbus", body=body, large=True, tabs=tabs(s, "home"))
 
 
@@ -95,9 +101,11 @@ def _results(s: State, ui: Ui, text: str, category: str) -> list[Widget]:
     """Return the chips that sort and narrow, and the tiles that fit."""
     sort = ui.chips("sort", SORTS, "")
     prices: tuple[tuple[int, tuple[str, str]], ...] = (
-        (0, ("Any price", "不限价格")), (2500, ("To $25", "25美元以下")),
-        (5000, ("To $50", "50美元以下")), (10_000, ("To $100", "100美元以下")),
-    )  # fmt: skip
+        (0, ("Any price", "不限价格")),
+        (2500, ("To $25", "25美元以下")),
+        (5000, ("To $50", "50美元以下")),
+        (10_000, ("To $100", "100美元以下")),
+    )
     most = ui.chips("max_price_cents", prices, 0)
     in_stock = ui.switch("in_stock", ("In stock only", "仅看有货"))
     rows = found(s, text, category, sort.value, max_cents=most.value, in_stock=in_stock.value)
@@ -120,11 +128,14 @@ def offers_page(s: State, ui: Ui) -> Page:
     """Coupon codes and reduced products."""
     codes: tuple[Widget, ...] = tuple(
         Row(
-            title=code, subtitle=ui.t(*coupon.words), lead=Glyph(icon="tag"), trailing_icon="copy",
+            title=code,
+            subtitle=ui.t(*coupon.words),
+            lead=Glyph(icon="tag"),
+            trailing_icon="copy",
             do=Copy(text=code),
         )
         for code, coupon in COUPONS.items()
-    )  # fmt: skip
+    )
     return Page(
         title=("Offers", "优惠"),
         body=(
@@ -146,15 +157,21 @@ def product_page(s: State, ui: Ui, product: ProductId) -> Page:
         Text(words=p.brand, muted=True, size_px=13, lines=1),
         Text(words=p.name, size_px=22, bold=True, lines=1),
         Price(
-            now=ui.money(p.price_cents), was=ui.money(p.was_cents) if p.was_cents else "",
-            note=ui.t(f"{p.stock} in stock", f"库存{p.stock}件") if p.stock
+            now=ui.money(p.price_cents),
+            was=ui.money(p.was_cents) if p.was_cents else "",
+            note=ui.t(f"{p.stock} in stock", f"库存{p.stock}件")
+            if p.stock
             else ("Out of stock", "已售罄"),
             note_color="" if p.stock else "#d92d20",
         ),
-        Stars(stars=round(p.rating / 10),
-              label=ui.t(f"{p.rating / 10:.1f} from {p.ratings} buyers",
-                         f"{p.rating / 10:.1f}分，{p.ratings}位买家")),
-    ]  # fmt: skip
+        Stars(
+            stars=round(p.rating / 10),
+            label=ui.t(
+                f"{p.rating / 10:.1f} from {p.ratings} buyers",
+                f"{p.rating / 10:.1f}分，{p.ratings}位买家",
+            ),
+        ),
+    ]
     colour = ""
     if p.colours:
         chips = ui.chips(
@@ -167,31 +184,51 @@ def product_page(s: State, ui: Ui, product: ProductId) -> Page:
     body += [
         quantity,
         Text(words=p.text, muted=True),
-        Row(title=("Reviews", "评价"), lead=Glyph(icon="star"), trailing_icon="chevron_right",
-            do=reviews_page(product=product)),
-    ]  # fmt: skip
+        Row(
+            title=("Reviews", "评价"),
+            lead=Glyph(icon="star"),
+            trailing_icon="chevron_right",
+            do=reviews_page(product=product),
+        ),
+    ]
     return Page(
         title="",
         actions=(
-            IconButton(icon="share", label=("Share", "分享"),
-                       do=Share(text=f"{p.name} {ui.money(p.price_cents)}")),
-            IconButton(icon="heart_filled" if wished else "heart", selected=wished,
-                       label=("Wish list", "心愿单"), do=wish(product=product, on=not wished)),
+            IconButton(
+                icon="share",
+                label=("Share", "分享"),
+                do=Share(text=f"{p.name} {ui.money(p.price_cents)}"),
+            ),
+            IconButton(
+                icon="heart_filled" if wished else "heart",
+                selected=wished,
+                label=("Wish list", "心愿单"),
+                do=wish(product=product, on=not wished),
+            ),
             IconButton(icon="cart", label=("Cart", "购物车"), do=cart_page()),
         ),
         body=body,
         footer=(
             SideBySide(
                 children=(
-                    Button(words=("Add to cart", "加入购物车"), kind="tonal", do=into_cart,
-                           enabled=p.stock > 0, inset_px=6),
-                    Button(words=("Buy now", "立即购买"), enabled=p.stock > 0, inset_px=6,
-                           do=Both(first=into_cart, then=checkout_page())),
+                    Button(
+                        words=("Add to cart", "加入购物车"),
+                        kind="tonal",
+                        do=into_cart,
+                        enabled=p.stock > 0,
+                        inset_px=6,
+                    ),
+                    Button(
+                        words=("Buy now", "立即购买"),
+                        enabled=p.stock > 0,
+                        inset_px=6,
+                        do=Both(first=into_cart, then=checkout_page()),
+                    ),
                 ),
                 inset_px=10,
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/p/{product}/reviews")
@@ -222,15 +259,24 @@ def wishes_page(s: State, ui: Ui) -> Page:
     for row in s.wishes:
         p = s.products[row.product]
         about = Row(
-            title=p.name, subtitle=p.brand, lead=Thumb(kind=p.kind, seed=p.seed, size_px=56),
-            trailing=ui.money(p.price_cents), do=product_page(product=p.id),
-        )  # fmt: skip
+            title=p.name,
+            subtitle=p.brand,
+            lead=Thumb(kind=p.kind, seed=p.seed, size_px=56),
+            trailing=ui.money(p.price_cents),
+            do=product_page(product=p.id),
+        )
         buttons = (
-            Button(words=("Remove", "移除"), kind="plain", inset_px=6,
-                   do=wish(product=p.id, on=False)),
-            Button(words=("Move to cart", "移到购物车"), kind="tonal", enabled=p.stock > 0,
-                   do=wish_to_cart(product=p.id), inset_px=6),
-        )  # fmt: skip
+            Button(
+                words=("Remove", "移除"), kind="plain", inset_px=6, do=wish(product=p.id, on=False)
+            ),
+            Button(
+                words=("Move to cart", "移到购物车"),
+                kind="tonal",
+                enabled=p.stock > 0,
+                do=wish_to_cart(product=p.id),
+                inset_px=6,
+            ),
+        )
         body.append(Card(children=(about, SideBySide(children=buttons, inset_px=8))))
     if not body:
         body.append(Empty(icon="heart", words=("Your wish list is empty", "心愿单是空的")))
@@ -244,29 +290,46 @@ def wishes_page(s: State, ui: Ui) -> Page:
 def account_page(s: State, ui: Ui) -> Page:
     """Addresses, offers, and whether to be told about orders."""
     switch = Switch(
-        label=("Order updates", "订单通知"), value=s.order_updates, icon="bell",
+        label=("Order updates", "订单通知"),
+        value=s.order_updates,
+        icon="bell",
         do=set_updates(on=not s.order_updates),
         subtitle=("Tell me when orders move", "订单有进展时通知我"),
-    )  # fmt: skip
+    )
     chevron = "chevron_right"
     reviews = ui.t(f"{len(s.reviews)} written", f"已写{len(s.reviews)}条")
     return Page(
-        title=("Account", "账户"), large=True, tabs=tabs(s, "account"),
+        title=("Account", "账户"),
+        large=True,
+        tabs=tabs(s, "account"),
         body=(
             Card(
                 children=(
-                    Row(title=("Addresses", "收货地址"), lead=Glyph(icon="location"),
-                        trailing=str(len(s.addresses)), trailing_icon=chevron,
-                        do=addresses_page()),
-                    Row(title=("Offers and coupons", "优惠与优惠码"), lead=Glyph(icon="tag"),
-                        trailing_icon=chevron, do=offers_page()),
-                    Row(title=("My reviews", "我的评价"), lead=Glyph(icon="star"),
-                        trailing=reviews, trailing_icon=chevron, do=my_reviews_page()),
+                    Row(
+                        title=("Addresses", "收货地址"),
+                        lead=Glyph(icon="location"),
+                        trailing=str(len(s.addresses)),
+                        trailing_icon=chevron,
+                        do=addresses_page(),
+                    ),
+                    Row(
+                        title=("Offers and coupons", "优惠与优惠码"),
+                        lead=Glyph(icon="tag"),
+                        trailing_icon=chevron,
+                        do=offers_page(),
+                    ),
+                    Row(
+                        title=("My reviews", "我的评价"),
+                        lead=Glyph(icon="star"),
+                        trailing=reviews,
+                        trailing_icon=chevron,
+                        do=my_reviews_page(),
+                    ),
                 )
             ),
             Card(children=(switch,)),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/reviews")
@@ -278,12 +341,17 @@ def my_reviews_page(s: State, ui: Ui) -> Page:
         rows.append(
             Card(
                 children=(
-                    Row(title=p.name, lead=Thumb(kind=p.kind, seed=p.seed), trailing=ui.ago(r.at_s),
-                        do=product_page(product=p.id)),
-                    Stars(stars=r.stars, label=""), Text(words=r.text or "-"),
+                    Row(
+                        title=p.name,
+                        lead=Thumb(kind=p.kind, seed=p.seed),
+                        trailing=ui.ago(r.at_s),
+                        do=product_page(product=p.id),
+                    ),
+                    Stars(stars=r.stars, label=""),
+                    Text(words=r.text or "-"),
                 )
             )
-        )  # fmt: skip
+        )
     if not rows:
         rows.append(Empty(icon="star", words=("No reviews yet", "还没有评价")))
     return Page(title=("My reviews", "我的评价"), body=rows)
@@ -296,13 +364,20 @@ def addresses_page(s: State, ui: Ui) -> Page:
     for a in s.addresses:
         default = ui.t("Default", "默认") if a.id == s.default_address else ""
         rows.append(
-            Row(title=a.label, subtitle=address_line(a), lead=Glyph(icon="location"),
-                trailing=default, trailing_icon="chevron_right", do=address_page(address=a.id))
-        )  # fmt: skip
+            Row(
+                title=a.label,
+                subtitle=address_line(a),
+                lead=Glyph(icon="location"),
+                trailing=default,
+                trailing_icon="chevron_right",
+                do=address_page(address=a.id),
+            )
+        )
     return Page(
-        title=("Addresses", "收货地址"), body=(Card(children=tuple(rows)),),
+        title=("Addresses", "收货地址"),
+        body=(Card(children=tuple(rows)),),
         fab=Fab(icon="plus", words=("New address", "新建地址"), do=new_address_page()),
-    )  # fmt: skip
+    )
 
 
 def _address_form(ui: Ui, a: Address) -> tuple[list[Widget], dict[str, Any], bool]:
@@ -340,9 +415,12 @@ def address_page(s: State, ui: Ui, address: AddressId) -> Page:
             )
         )
     sure = ui.question(
-        ("Delete address?", "删除地址？"), text=address_line(a), no=BACK,
-        yes=("Delete", "删除"), do=delete_address(address=address),
-    )  # fmt: skip
+        ("Delete address?", "删除地址？"),
+        text=address_line(a),
+        no=BACK,
+        yes=("Delete", "删除"),
+        do=delete_address(address=address),
+    )
     bin_it = IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True))
     return Page(title=a.label, body=(*fields, *buttons), dialog=sure, actions=(bin_it,))
 
@@ -350,40 +428,104 @@ def address_page(s: State, ui: Ui, address: AddressId) -> Page:
 # ---- flows -------------------------------------------------------------------------------------
 
 app.flow(
-    "buy in two colours and pay", tap("Kitchen"), tap(product_page, product="product4"),
-    tap("Quantity +"), tap("Add to cart"), tap("Cart"), tap(checkout_page),
-    tap("Express, within the hour"), enter("note", "Ring twice"), press("back"), tap(place),
-    tap(wallet_pay), wait(60), wait(1800),
-)  # fmt: skip
+    "buy in two colours and pay",
+    tap("Kitchen"),
+    tap(product_page, product="product4"),
+    tap("Quantity +"),
+    tap("Add to cart"),
+    tap("Cart"),
+    tap(checkout_page),
+    tap("Express, within the hour"),
+    enter("note", "Ring twice"),
+    press("back"),
+    tap(place),
+    tap(wallet_pay),
+    wait(60),
+    wait(1800),
+)
 app.flow(
-    "pay later, then cancel", tap("Cart"), tap(checkout_page), tap("Work"), tap(place),
-    tap("Decline"), tap(pay), tap("Decline"), tap("Cancel order"), tap("Found it cheaper"),
+    "pay later, then cancel",
+    tap("Cart"),
+    tap(checkout_page),
+    tap("Work"),
+    tap(place),
+    tap("Decline"),
+    tap(pay),
+    tap("Decline"),
+    tap("Cancel order"),
+    tap("Found it cheaper"),
     tap(cancel),
-)  # fmt: skip
+)
 app.flow("buy now", tap("Books"), tap(product_page, product="product111"), tap("Buy now"))
 app.flow(
-    "change the cart", tap("Cart"), tap("Quantity"), tap("Quantity +"), tap("Quantity +"),
-    tap(set_quantity), enter("code", "welcome10"),
-    tap(apply_coupon), tap(remove_coupon), tap(remove, line="line1"), tap("Empty cart"), tap(clear),
-)  # fmt: skip
-app.flow("wish and take", tap("Tech"), tap(product_page, product="product82"), tap(wish),
-         press("back"), press("back"), tap("Wishes"), tap(wish_to_cart))  # fmt: skip
+    "change the cart",
+    tap("Cart"),
+    tap("Quantity"),
+    tap("Quantity +"),
+    tap("Quantity +"),
+    tap(set_quantity),
+    enter("code", "welcome10"),
+    tap(apply_coupon),
+    tap(remove_coupon),
+    tap(remove, line="line1"),
+    tap("Empty cart"),
+    tap(clear),
+)
 app.flow(
-    "a new default address", tap("Account"), tap("Addresses"), tap("New address"),
-    enter("label", "Parents"), enter("name", "Robin Vale"), enter("street", "8 Mill Lane"),
-    enter("city", "Sunvale"), enter("postcode", "20111"), tap(add_address),
-    tap(address_page, address="address3"), tap(make_default), press("back"),
-    tap(address_page, address="address2"), enter("street", "231 Foundry Street"),
-    tap(edit_address), tap(address_page, address="address2"), tap("Delete"), tap(delete_address),
-)  # fmt: skip
-app.flow("send it back", tap("Orders"), tap(order_page, order="order4"), tap("Return order"),
-         tap("Damaged"), tap(give_back))  # fmt: skip
-app.flow("another address", tap("Orders"), tap(order_page, order="order6"), tap(readdress_page),
-         tap(readdress, address="address2"))  # fmt: skip
+    "wish and take",
+    tap("Tech"),
+    tap(product_page, product="product82"),
+    tap(wish),
+    press("back"),
+    press("back"),
+    tap("Wishes"),
+    tap(wish_to_cart),
+)
+app.flow(
+    "a new default address",
+    tap("Account"),
+    tap("Addresses"),
+    tap("New address"),
+    enter("label", "Parents"),
+    enter("name", "Robin Vale"),
+    enter("street", "8 Mill Lane"),
+    enter("city", "Sunvale"),
+    enter("postcode", "20111"),
+    tap(add_address),
+    tap(address_page, address="address3"),
+    tap(make_default),
+    press("back"),
+    tap(address_page, address="address2"),
+    enter("street", "231 Foundry Street"),
+    tap(edit_address),
+    tap(address_page, address="address2"),
+    tap("Delete"),
+    tap(delete_address),
+)
+app.flow(
+    "send it back",
+    tap("Orders"),
+    tap(order_page, order="order4"),
+    tap("Return order"),
+    tap("Damaged"),
+    tap(give_back),
+)
+app.flow(
+    "another address",
+    tap("Orders"),
+    tap(order_page, order="order6"),
+    tap(readdress_page),
+    tap(readdress, address="address2"),
+)
 app.flow("order again", tap("Orders"), tap(order_page, order="order3"), tap(reorder))
 app.flow(
-    "write a review", tap("Orders"), tap(order_page, order="order3"), tap(review_page),
-    tap("4 stars"), enter("text", "Does what it should."), tap(review),
-)  # fmt: skip
+    "write a review",
+    tap("Orders"),
+    tap(order_page, order="order3"),
+    tap(review_page),
+    tap("4 stars"),
+    enter("text", "Does what it should."),
+    tap(review),
+)
 app.flow("no more updates", tap("Account"), tap(set_updates))
 app.flow("search", enter("text", "lamp"), tap("Low price"), tap("To $50"))

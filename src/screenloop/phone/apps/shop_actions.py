@@ -53,10 +53,13 @@ from screenloop.phone.do import Back, Go
 
 
 @app.action(
-    "cart.add", tool="Put a product in the cart, in one of its colours.", writes=["cart"],
-    check=lambda before, after, a: in_cart(after, a.product, a.colour)
-    == in_cart(before, a.product, a.colour) + a.quantity,
-)  # fmt: skip
+    "cart.add",
+    tool="Put a product in the cart, in one of its colours.",
+    writes=["cart"],
+    check=lambda before, after, a: (
+        in_cart(after, a.product, a.colour) == in_cart(before, a.product, a.colour) + a.quantity
+    ),
+)
 def add(s: State, ctx: Ctx, product: ProductId, colour: str = "", quantity: Quantity = 1) -> None:
     """Put a product in the cart."""
     put_in_cart(s, ctx, product, colour, quantity)
@@ -64,9 +67,11 @@ def add(s: State, ctx: Ctx, product: ProductId, colour: str = "", quantity: Quan
 
 
 @app.action(
-    "cart.set", tool="Change how many of a cart line are wanted.", writes=["cart"],
+    "cart.set",
+    tool="Change how many of a cart line are wanted.",
+    writes=["cart"],
     check=lambda before, after, a: after.cart[a.line].quantity == a.quantity,
-)  # fmt: skip
+)
 def set_quantity(s: State, ctx: Ctx, line: LineId, quantity: Quantity) -> None:
     """Change how many of a cart line are wanted."""
     in_stock(ctx, s.products[s.cart[line].product], quantity)
@@ -74,9 +79,11 @@ def set_quantity(s: State, ctx: Ctx, line: LineId, quantity: Quantity) -> None:
 
 
 @app.action(
-    "cart.remove", tool="Take a line out of the cart.", writes=["cart"],
+    "cart.remove",
+    tool="Take a line out of the cart.",
+    writes=["cart"],
     check=lambda before, after, a: a.line not in after.cart,
-)  # fmt: skip
+)
 def remove(s: State, ctx: Ctx, line: LineId) -> None:
     """Take a line out of the cart."""
     s.cart.remove(line)
@@ -84,9 +91,11 @@ def remove(s: State, ctx: Ctx, line: LineId) -> None:
 
 
 @app.action(
-    "cart.clear", tool="Empty the cart.", writes=["cart"],
+    "cart.clear",
+    tool="Empty the cart.",
+    writes=["cart"],
     check=lambda before, after, a: len(after.cart) == 0,
-)  # fmt: skip
+)
 def clear(s: State, ctx: Ctx) -> None:
     """Empty the cart."""
     for line in list(s.cart):
@@ -94,9 +103,11 @@ def clear(s: State, ctx: Ctx) -> None:
 
 
 @app.action(
-    "coupon.apply", tool="Use a coupon code for the cart.", writes=["coupon"],
+    "coupon.apply",
+    tool="Use a coupon code for the cart.",
+    writes=["coupon"],
     check=lambda before, after, a: after.coupon == a.code.strip().upper(),
-)  # fmt: skip
+)
 def apply_coupon(
     s: State, ctx: Ctx, code: Annotated[str, msgspec.Meta(min_length=1, max_length=20)]
 ) -> None:
@@ -107,26 +118,32 @@ def apply_coupon(
         ctx.refuse(ctx.t(f"{wanted} is no valid code", f"{wanted}不是有效的优惠码"))
     elif items_cents(s) < coupon.from_cents:
         ctx.refuse(
-            ctx.t(f"{wanted} needs items worth ${coupon.from_cents // 100}",
-                  f"{wanted}需满{coupon.from_cents // 100}美元")
-        )  # fmt: skip
+            ctx.t(
+                f"{wanted} needs items worth ${coupon.from_cents // 100}",
+                f"{wanted}需满{coupon.from_cents // 100}美元",
+            )
+        )
     s.coupon = wanted
     ctx.toast(ctx.t("Coupon applied", "优惠码已使用"))
 
 
 @app.action(
-    "coupon.remove", tool="Take the coupon off the cart.", writes=["coupon"],
+    "coupon.remove",
+    tool="Take the coupon off the cart.",
+    writes=["coupon"],
     check=lambda before, after, a: after.coupon == "",
-)  # fmt: skip
+)
 def remove_coupon(s: State, ctx: Ctx) -> None:
     """Take the coupon off."""
     s.coupon = ""
 
 
 @app.action(
-    "wishes.set", tool="Put a product on the wish list, or take it off.", writes=["wishes"],
+    "wishes.set",
+    tool="Put a product on the wish list, or take it off.",
+    writes=["wishes"],
     check=lambda before, after, a: a.on == any(w.product == a.product for w in after.wishes),
-)  # fmt: skip
+)
 def wish(s: State, ctx: Ctx, product: ProductId, on: bool) -> None:
     """Put a product on the wish list, or take it off."""
     s.products[product]
@@ -140,10 +157,11 @@ def wish(s: State, ctx: Ctx, product: ProductId, on: bool) -> None:
 
 
 @app.action(
-    "wishes.to_cart", tool="Move a product from the wish list to the cart, in its first colour.",
+    "wishes.to_cart",
+    tool="Move a product from the wish list to the cart, in its first colour.",
     writes=["wishes", "cart"],
     check=lambda before, after, a: not any(w.product == a.product for w in after.wishes),
-)  # fmt: skip
+)
 def wish_to_cart(s: State, ctx: Ctx, product: ProductId) -> None:
     """Move a product from the wish list to the cart."""
     row = s.wishes.first(lambda w: w.product == product)
@@ -164,45 +182,71 @@ def _complete(ctx: Ctx, *parts: str) -> None:
 
 
 @app.action(
-    "addresses.add", tool="Save a new delivery address.", writes=["addresses"],
+    "addresses.add",
+    tool="Save a new delivery address.",
+    writes=["addresses"],
     check=lambda before, after, a: len(after.addresses) == len(before.addresses) + 1,
-)  # fmt: skip
+)
 def add_address(
-    s: State, ctx: Ctx, label: ShortText, name: ShortText, street: ShortText, city: ShortText,
+    s: State,
+    ctx: Ctx,
+    label: ShortText,
+    name: ShortText,
+    street: ShortText,
+    city: ShortText,
     postcode: ShortText,
-) -> None:  # fmt: skip
+) -> None:
     """Save a new delivery address."""
     _complete(ctx, label, name, street, city, postcode)
     s.addresses.add(
-        Address(label=label.strip(), name=name.strip(), street=street.strip(), city=city.strip(),
-                postcode=postcode.strip())
-    )  # fmt: skip
+        Address(
+            label=label.strip(),
+            name=name.strip(),
+            street=street.strip(),
+            city=city.strip(),
+            postcode=postcode.strip(),
+        )
+    )
     ctx.toast(ctx.t("Address saved", "地址已保存"))
     ctx.move(Back())
 
 
 @app.action(
-    "addresses.edit", tool="Change a delivery address.", writes=["addresses"],
+    "addresses.edit",
+    tool="Change a delivery address.",
+    writes=["addresses"],
     check=lambda before, after, a: after.addresses[a.address].street == a.street.strip(),
-)  # fmt: skip
+)
 def edit_address(
-    s: State, ctx: Ctx, address: AddressId, label: ShortText, name: ShortText, street: ShortText,
-    city: ShortText, postcode: ShortText,
-) -> None:  # fmt: skip
+    s: State,
+    ctx: Ctx,
+    address: AddressId,
+    label: ShortText,
+    name: ShortText,
+    street: ShortText,
+    city: ShortText,
+    postcode: ShortText,
+) -> None:
     """Change a delivery address."""
     _complete(ctx, label, name, street, city, postcode)
     s.addresses.update(
-        address, label=label.strip(), name=name.strip(), street=street.strip(), city=city.strip(),
+        address,
+        label=label.strip(),
+        name=name.strip(),
+        street=street.strip(),
+        city=city.strip(),
         postcode=postcode.strip(),
-    )  # fmt: skip
+    )
     ctx.toast(ctx.t("Address saved", "地址已保存"))
     ctx.move(Back())
 
 
 @app.action(
-    "addresses.delete", tool="Delete a delivery address that is not the default.",
-    writes=["addresses"], check=lambda before, after, a: a.address not in after.addresses,
-)  # fmt: skip
+    "addresses.delete",
+    tool="Delete a delivery address that is not the default.",
+    writes=["addresses"],
+    check=lambda before, after, a: a.address not in after.addresses,
+)
 def delete_address(s: State, ctx: Ctx, address: AddressId) -> None:
     """Delete a delivery address."""
     if address == s.default_address:
@@ -214,9 +258,11 @@ def delete_address(s: State, ctx: Ctx, address: AddressId) -> None:
 
 
 @app.action(
-    "addresses.default", tool="Make an address the default one.", writes=["default_address"],
+    "addresses.default",
+    tool="Make an address the default one.",
+    writes=["default_address"],
     check=lambda before, after, a: after.default_address == a.address,
-)  # fmt: skip
+)
 def make_default(s: State, ctx: Ctx, address: AddressId) -> None:
     """Make an address the default one."""
     s.addresses[address]
@@ -231,9 +277,10 @@ def make_default(s: State, ctx: Ctx, address: AddressId) -> None:
     "orders.place",
     tool="Order what is in the cart; then pay it in the wallet (wallet.payments.pay).",
     writes=["orders", "cart", "coupon"],
-    check=lambda before, after, a: len(after.orders) == len(before.orders) + 1
-    and len(after.cart) == 0,
-)  # fmt: skip
+    check=lambda before, after, a: (
+        len(after.orders) == len(before.orders) + 1 and len(after.cart) == 0
+    ),
+)
 def place(
     s: State, ctx: Ctx, address: AddressId, speed: Speed = "standard", note: LongText = ""
 ) -> None:
@@ -247,17 +294,29 @@ def place(
         row = s.products[line.product]
         in_stock(ctx, row, line.quantity)
         items.append(
-            Item(product=row.id, name=row.name, colour=line.colour, quantity=line.quantity,
-                 price_cents=row.price_cents)
-        )  # fmt: skip
+            Item(
+                product=row.id,
+                name=row.name,
+                colour=line.colour,
+                quantity=line.quantity,
+                price_cents=row.price_cents,
+            )
+        )
     sums = totals_of(s, speed)
     order = s.orders.add(
         Order(
-            number=f"N-{1001 + len(s.orders)}", items=tuple(items), address=address, speed=speed,
-            note=note.strip(), coupon=s.coupon, discount_cents=sums.discount,
-            delivery_cents=sums.delivery, total_cents=sums.total, placed_at=ctx.now_s,
+            number=f"N-{1001 + len(s.orders)}",
+            items=tuple(items),
+            address=address,
+            speed=speed,
+            note=note.strip(),
+            coupon=s.coupon,
+            discount_cents=sums.discount,
+            delivery_cents=sums.delivery,
+            total_cents=sums.total,
+            placed_at=ctx.now_s,
         )
-    )  # fmt: skip
+    )
     for line in list(s.cart):
         s.cart.remove(line.id)
     s.coupon = ""
@@ -275,19 +334,26 @@ def _ask_payment(ctx: Ctx, order: Order) -> None:
     if ctx.of(Wallet).payments.first(is_open) is None:
         ctx.call(
             request_payment(
-                merchant=MERCHANT, amount_cents=order.total_cents, order=order.number, app="shop",
-                action="orders.paid", args={"order": order.id}, path=f"/orders/{order.id}",
+                merchant=MERCHANT,
+                amount_cents=order.total_cents,
+                order=order.number,
+                app="shop",
+                action="orders.paid",
+                args={"order": order.id},
+                path=f"/orders/{order.id}",
             )
-        )  # fmt: skip
+        )
     payment = ctx.of(Wallet).payments.first(is_open)
     if payment is not None:
         ctx.move(Go(app="wallet", path=f"/pay/{payment.id}"))
 
 
 @app.action(
-    "orders.pay", tool="Ask the wallet again to pay an unpaid order.", writes=[],
+    "orders.pay",
+    tool="Ask the wallet again to pay an unpaid order.",
+    writes=[],
     check=lambda before, after, a: after.orders[a.order].state == "unpaid",
-)  # fmt: skip
+)
 def pay(s: State, ctx: Ctx, order: OrderId) -> None:
     """Ask the wallet again to pay an unpaid order."""
     online(ctx)
@@ -338,9 +404,11 @@ def _tell(s: State, ctx: Ctx, order: Order, words: tuple[str, str]) -> None:
 
 
 @app.action(
-    "orders.cancel", tool="Cancel an order that has not been shipped; a paid one is refunded.",
-    writes=["orders"], check=lambda before, after, a: after.orders[a.order].state == "cancelled",
-)  # fmt: skip
+    "orders.cancel",
+    tool="Cancel an order that has not been shipped; a paid one is refunded.",
+    writes=["orders"],
+    check=lambda before, after, a: after.orders[a.order].state == "cancelled",
+)
 def cancel(s: State, ctx: Ctx, order: OrderId, reason: CancelReason) -> None:
     """Cancel an order."""
     row = _in_state(s, ctx, order, "unpaid", "processing")
@@ -354,9 +422,11 @@ def cancel(s: State, ctx: Ctx, order: OrderId, reason: CancelReason) -> None:
 
 
 @app.action(
-    "orders.return", tool="Send a delivered order back; it is refunded.", writes=["orders"],
+    "orders.return",
+    tool="Send a delivered order back; it is refunded.",
+    writes=["orders"],
     check=lambda before, after, a: after.orders[a.order].state == "returned",
-)  # fmt: skip
+)
 def give_back(s: State, ctx: Ctx, order: OrderId, reason: ReturnReason) -> None:
     """Send a delivered order back."""
     row = _in_state(s, ctx, order, "delivered")
@@ -371,9 +441,11 @@ def _refund(ctx: Ctx, order: Order) -> None:
 
 
 @app.action(
-    "orders.readdress", tool="Send an order that has not been shipped to another address.",
-    writes=["orders"], check=lambda before, after, a: after.orders[a.order].address == a.address,
-)  # fmt: skip
+    "orders.readdress",
+    tool="Send an order that has not been shipped to another address.",
+    writes=["orders"],
+    check=lambda before, after, a: after.orders[a.order].address == a.address,
+)
 def readdress(s: State, ctx: Ctx, order: OrderId, address: AddressId) -> None:
     """Send an order to another address."""
     _in_state(s, ctx, order, "unpaid", "processing")
@@ -384,9 +456,11 @@ def readdress(s: State, ctx: Ctx, order: OrderId, address: AddressId) -> None:
 
 
 @app.action(
-    "orders.reorder", tool="Put the items of an order into the cart again.", writes=["cart"],
+    "orders.reorder",
+    tool="Put the items of an order into the cart again.",
+    writes=["cart"],
     check=lambda before, after, a: len(after.cart) >= len(before.cart),
-)  # fmt: skip
+)
 def reorder(s: State, ctx: Ctx, order: OrderId) -> None:
     """Put the items of an order into the cart again."""
     for item in s.orders[order].items:
@@ -396,9 +470,11 @@ def reorder(s: State, ctx: Ctx, order: OrderId) -> None:
 
 
 @app.action(
-    "reviews.add", tool="Write a review of a product from a delivered order.", writes=["reviews"],
+    "reviews.add",
+    tool="Write a review of a product from a delivered order.",
+    writes=["reviews"],
     check=lambda before, after, a: len(after.reviews) == len(before.reviews) + 1,
-)  # fmt: skip
+)
 def review(
     s: State, ctx: Ctx, order: OrderId, product: ProductId, stars: StarCount, text: LongText = ""
 ) -> None:
@@ -416,9 +492,11 @@ def review(
 
 
 @app.action(
-    "updates.set", tool="Turn notifications about orders on or off.", writes=["order_updates"],
+    "updates.set",
+    tool="Turn notifications about orders on or off.",
+    writes=["order_updates"],
     check=lambda before, after, a: after.order_updates == a.on,
-)  # fmt: skip
+)
 def set_updates(s: State, ctx: Ctx, on: bool) -> None:
     """Turn notifications about orders on or off."""
     s.order_updates = on

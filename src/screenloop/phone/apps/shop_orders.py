@@ -71,14 +71,16 @@ def _cart_line(s: State, ui: Ui, line: Line) -> Card:
     return Card(
         children=(
             Row(
-                title=p.name, lead=Thumb(kind=p.kind, seed=p.seed, size_px=56),
+                title=p.name,
+                lead=Thumb(kind=p.kind, seed=p.seed, size_px=56),
                 subtitle=f"{colour_words(ui, line.colour)} · {ui.money(p.price_cents)}",
-                trailing=ui.money(p.price_cents * line.quantity), do=at(f"/p/{p.id}"),
+                trailing=ui.money(p.price_cents * line.quantity),
+                do=at(f"/p/{p.id}"),
                 swipe_left=remove(line=line.id),
             ),
             SideBySide(children=(change, bin_it), shares=(5, 1)),
         )
-    )  # fmt: skip
+    )
 
 
 def _quantity_dialog(s: State, ui: Ui) -> Dialog | None:
@@ -91,9 +93,14 @@ def _quantity_dialog(s: State, ui: Ui) -> Dialog | None:
     closed = ui.set(line="")
     save = Both(first=set_quantity(line=line.id, quantity=quantity.value), then=closed)
     return Dialog.question(
-        ("Change quantity", "修改数量"), text=p.name, body=(quantity,), dismiss=closed,
-        yes=("Save", "保存"), do=save, danger=False,
-    )  # fmt: skip
+        ("Change quantity", "修改数量"),
+        text=p.name,
+        body=(quantity,),
+        dismiss=closed,
+        yes=("Save", "保存"),
+        do=save,
+        danger=False,
+    )
 
 
 @app.page("/cart")
@@ -105,13 +112,22 @@ def cart_page(s: State, ui: Ui) -> Page:
     body: list[Widget] = [_cart_line(s, ui, line) for line in s.cart]
     if s.coupon:
         body.append(
-            Row(title=s.coupon, subtitle=ui.t(*COUPONS[s.coupon].words), lead=Glyph(icon="tag"),
-                trailing=ui.t("Remove", "移除"), do=remove_coupon())
-        )  # fmt: skip
+            Row(
+                title=s.coupon,
+                subtitle=ui.t(*COUPONS[s.coupon].words),
+                lead=Glyph(icon="tag"),
+                trailing=ui.t("Remove", "移除"),
+                do=remove_coupon(),
+            )
+        )
     else:
         code = ui.field("code", ("Coupon code", "优惠码"))
-        button = Button(words=("Apply", "使用"), kind="tonal", do=apply_coupon(code=code.value),
-                        enabled=bool(code.value.strip()))  # fmt: skip
+        button = Button(
+            words=("Apply", "使用"),
+            kind="tonal",
+            do=apply_coupon(code=code.value),
+            enabled=bool(code.value.strip()),
+        )
         body.append(SideBySide(children=(code, button), shares=(2, 1)))
     sums = totals_of(s, "standard")
     body.append(sums_card(ui, sums, s.coupon))
@@ -123,17 +139,22 @@ def cart_page(s: State, ui: Ui) -> Page:
         body.append(Banner(icon="truck", words=words))
     words = ui.t(f"Checkout · {ui.money(sums.total)}", f"结算 · {ui.money(sums.total)}")
     sure = ui.question(
-        ("Empty cart?", "清空购物车？"), no=BACK, yes=("Empty", "清空"),
+        ("Empty cart?", "清空购物车？"),
+        no=BACK,
+        yes=("Empty", "清空"),
         do=Both(first=clear(), then=ui.set(sure=False)),
-    )  # fmt: skip
+    )
     return Page(
-        title=("Cart", "购物车"), body=body, large=True, tabs=tabs(s, "cart"),
+        title=("Cart", "购物车"),
+        body=body,
+        large=True,
+        tabs=tabs(s, "cart"),
         dialog=sure or _quantity_dialog(s, ui),
         actions=(
             IconButton(icon="trash", label=("Empty cart", "清空购物车"), do=ui.set(sure=True)),
         ),
         footer=(Button(words=words, do=checkout_page()),),
-    )  # fmt: skip
+    )
 
 
 def _pieces(ui: Ui, quantity: int, cents: int, colour: str) -> str:
@@ -146,11 +167,14 @@ def checkout_page(s: State, ui: Ui) -> Page:
     chosen = ui.get("address", s.default_address)
     rows: list[Widget] = [
         Row(
-            title=a.label, subtitle=address_line(a), lead=Glyph(icon="location"),
-            trailing_icon="radio_checked" if a.id == chosen else "radio", do=ui.set(address=a.id),
+            title=a.label,
+            subtitle=address_line(a),
+            lead=Glyph(icon="location"),
+            trailing_icon="radio_checked" if a.id == chosen else "radio",
+            do=ui.set(address=a.id),
         )
         for a in s.addresses
-    ]  # fmt: skip
+    ]
     rows.append(
         Row(title=("Add address", "添加地址"), lead=Glyph(icon="plus"), do=at("/addresses/new"))
     )
@@ -159,27 +183,33 @@ def checkout_page(s: State, ui: Ui) -> Page:
     sums = totals_of(s, speed.value)
     words = ui.t(f"Place order · {ui.money(sums.total)}", f"提交订单 · {ui.money(sums.total)}")
     button = Button(
-        words=words, do=place(address=chosen, speed=speed.value, note=note.value),
+        words=words,
+        do=place(address=chosen, speed=speed.value, note=note.value),
         enabled=len(s.cart) > 0,
-    )  # fmt: skip
+    )
     items: list[Widget] = [
         Row(
-            title=p.name, lead=Thumb(kind=p.kind, seed=p.seed, size_px=44),
+            title=p.name,
+            lead=Thumb(kind=p.kind, seed=p.seed, size_px=44),
             subtitle=_pieces(ui, line.quantity, p.price_cents, line.colour),
         )
         for line in s.cart
         for p in (s.products[line.product],)
-    ]  # fmt: skip
+    ]
     return Page(
         title=("Checkout", "结算"),
         body=(
-            Heading(words=("Deliver to", "收货地址")), Card(children=tuple(rows)),
-            Heading(words=("Delivery", "配送")), speed, note,
-            Heading(words=("Items", "商品")), Card(children=tuple(items)),
+            Heading(words=("Deliver to", "收货地址")),
+            Card(children=tuple(rows)),
+            Heading(words=("Delivery", "配送")),
+            speed,
+            note,
+            Heading(words=("Items", "商品")),
+            Card(children=tuple(items)),
             sums_card(ui, sums, s.coupon),
         ),
         footer=(button,),
-    )  # fmt: skip
+    )
 
 
 # ---- pages: orders -----------------------------------------------------------------------------
@@ -194,8 +224,10 @@ def _thumb(s: State, item: Item, size_px: int = 56) -> Thumb:
 def orders_page(s: State, ui: Ui) -> Page:
     """The orders, the latest first."""
     groups: tuple[tuple[str, tuple[str, str]], ...] = (
-        ("", ("All", "全部")), ("open", ("Open", "进行中")), ("done", ("Done", "已完成")),
-    )  # fmt: skip
+        ("", ("All", "全部")),
+        ("open", ("Open", "进行中")),
+        ("done", ("Done", "已完成")),
+    )
     which = ui.chips("which", groups, "")
     rows: list[Widget] = []
     for o in sorted(s.orders, key=lambda o: -o.placed_at):
@@ -203,9 +235,12 @@ def orders_page(s: State, ui: Ui) -> Page:
             continue
         names = ", ".join(i.name for i in o.items)
         about = Row(
-            title=f"{o.number} · {ui.t(*STATES[o.state])}", subtitle=names,
-            lead=_thumb(s, o.items[0]), trailing=ui.day(o.placed_at), do=order_page(order=o.id),
-        )  # fmt: skip
+            title=f"{o.number} · {ui.t(*STATES[o.state])}",
+            subtitle=names,
+            lead=_thumb(s, o.items[0]),
+            trailing=ui.day(o.placed_at),
+            do=order_page(order=o.id),
+        )
         rows.append(Card(children=(about,)))
     if not rows:
         rows.append(Empty(icon="truck", words=("No orders", "没有订单")))
@@ -239,16 +274,24 @@ def order_page(s: State, ui: Ui, order: OrderId) -> Page:
         body.append(Button(words=("Cancel order", "取消订单"), kind="danger", do=ui.set(sure=True)))
         why = ui.chips("reason", CANCEL_REASONS, "Changed my mind")
         dialog = ui.question(
-            ("Cancel order?", "取消订单？"), text=o.number, body=(why,), no=BACK,
-            yes=("Cancel order", "取消订单"), do=cancel(order=order, reason=why.value),
-        )  # fmt: skip
+            ("Cancel order?", "取消订单？"),
+            text=o.number,
+            body=(why,),
+            no=BACK,
+            yes=("Cancel order", "取消订单"),
+            do=cancel(order=order, reason=why.value),
+        )
     elif o.state == "delivered":
         body.append(Button(words=("Return order", "退货"), kind="danger", do=ui.set(sure=True)))
         back = ui.chips("reason", RETURN_REASONS, "Does not fit")
         dialog = ui.question(
-            ("Return order?", "申请退货？"), text=o.number, body=(back,), no=BACK,
-            yes=("Return order", "退货"), do=give_back(order=order, reason=back.value),
-        )  # fmt: skip
+            ("Return order?", "申请退货？"),
+            text=o.number,
+            body=(back,),
+            no=BACK,
+            yes=("Return order", "退货"),
+            do=give_back(order=order, reason=back.value),
+        )
     return Page(title=o.number, subtitle=state, body=body, dialog=dialog)
 
 
@@ -256,12 +299,13 @@ def _item(s: State, ui: Ui, o: Order, item: Item) -> Row:
     reviewed = any(r.product == item.product for r in s.reviews)
     rates = o.state == "delivered" and not reviewed
     return Row(
-        title=item.name, lead=_thumb(s, item),
+        title=item.name,
+        lead=_thumb(s, item),
         subtitle=_pieces(ui, item.quantity, item.price_cents, item.colour),
-        trailing=ui.t("Review", "评价") if rates else "", trailing_icon="chevron_right",
-        do=review_page(order=o.id, product=item.product) if rates
-        else at(f"/p/{item.product}"),
-    )  # fmt: skip
+        trailing=ui.t("Review", "评价") if rates else "",
+        trailing_icon="chevron_right",
+        do=review_page(order=o.id, product=item.product) if rates else at(f"/p/{item.product}"),
+    )
 
 
 def _address(s: State, ui: Ui, o: Order) -> Row:
@@ -269,10 +313,11 @@ def _address(s: State, ui: Ui, o: Order) -> Row:
     may_change = o.state in ("unpaid", "processing")
     return Row(
         title=a.label if a else ui.t("Deleted address", "已删除的地址"),
-        subtitle=address_line(a) if a else "-", lead=Glyph(icon="location"),
+        subtitle=address_line(a) if a else "-",
+        lead=Glyph(icon="location"),
         trailing=ui.t("Change", "更改") if may_change else "",
         do=readdress_page(order=o.id) if may_change else None,
-    )  # fmt: skip
+    )
 
 
 @app.page("/orders/{order}/address")
@@ -281,12 +326,14 @@ def readdress_page(s: State, ui: Ui, order: OrderId) -> Page:
     o = s.orders[order]
     rows = [
         Row(
-            title=a.label, subtitle=address_line(a), lead=Glyph(icon="location"),
+            title=a.label,
+            subtitle=address_line(a),
+            lead=Glyph(icon="location"),
             trailing_icon="radio_checked" if a.id == o.address else "radio",
             do=readdress(order=order, address=a.id),
         )
         for a in s.addresses
-    ]  # fmt: skip
+    ]
     return Page(title=("Deliver to", "收货地址"), subtitle=o.number, body=rows)
 
 
@@ -297,13 +344,16 @@ def review_page(s: State, ui: Ui, order: OrderId, product: ProductId) -> Page:
     stars = ui.get("stars", 0)
     text = ui.field("text", ("What do you think of it?", "你觉得怎么样？"), lines=4)
     button = Button(
-        words=("Send review", "提交评价"), enabled=stars > 0,
+        words=("Send review", "提交评价"),
+        enabled=stars > 0,
         do=review(order=order, product=product, stars=max(1, stars), text=text.value),
-    )  # fmt: skip
+    )
     return Page(
         title=("Review", "评价"),
         body=(
             Row(title=p.name, subtitle=p.brand, lead=Thumb(kind=p.kind, seed=p.seed, size_px=56)),
-            Stars(stars=stars, label="", local="stars"), text, button,
+            Stars(stars=stars, label="", local="stars"),
+            text,
+            button,
         ),
-    )  # fmt: skip
+    )

@@ -14,17 +14,23 @@ from screenloop.types import Struct
 ProductId = Annotated[str, Refers("shop.products")]
 Category = Literal["kitchen", "home", "clothing", "tech", "books"]
 CATEGORIES: tuple[tuple[Category, tuple[str, str], str], ...] = (
-    ("kitchen", ("Kitchen", "厨房"), "mug"), ("home", ("Home", "家居"), "lamp"),
-    ("clothing", ("Clothing", "服饰"), "jacket"), ("tech", ("Tech", "数码"), "headphones"),
+    ("kitchen", ("Kitchen", "厨房"), "mug"),
+    ("home", ("Home", "家居"), "lamp"),
+    ("clothing", ("Clothing", "服饰"), "jacket"),
+    ("tech", ("Tech", "数码"), "headphones"),
     ("books", ("Books", "图书"), "book"),
-)  # fmt: skip
+)
 """Name, words, the kind of product that stands for it."""
 Speed = Literal["standard", "express"]
 OrderState = Literal["unpaid", "processing", "shipped", "delivered", "cancelled", "returned"]
 COLOURS: dict[str, tuple[str, str]] = {
-    "black": ("Black", "黑色"), "white": ("White", "白色"), "blue": ("Blue", "蓝色"),
-    "green": ("Green", "绿色"), "red": ("Red", "红色"), "sand": ("Sand", "沙色"),
-}  # fmt: skip
+    "black": ("Black", "黑色"),
+    "white": ("White", "白色"),
+    "blue": ("Blue", "蓝色"),
+    "green": ("Green", "绿色"),
+    "red": ("Red", "红色"),
+    "sand": ("Sand", "沙色"),
+}
 
 
 class Product(Record, frozen=True, kw_only=True):
@@ -139,15 +145,20 @@ KINDS: tuple[tuple[str, Category, str, str, int, int], ...] = (
 """Kind, category, names of things, brand, lowest and highest price in dollars."""
 SERIES = "Aster Birch Cobalt Drift Ember Fjord Grove Harbor Indigo Juniper".split()
 TEXTS = (
-    ("Made to last and easy to care for. Loved by people who use it every day.",
-     "经久耐用，易于打理，深受日常使用者喜爱。"),
-    ("A quiet design with honest materials, tested for years of use.",
-     "设计简约，用料扎实，经过长期使用测试。"),
-    ("Our most gifted piece: light, sturdy, and good to look at.",
-     "最受欢迎的礼物之选：轻巧、结实、美观。"),
-    ("Small details, thought through. Packed without plastic.",
-     "细节周到，环保包装，不含塑料。"),
-)  # fmt: skip
+    (
+        "Made to last and easy to care for. Loved by people who use it every day.",
+        "经久耐用，易于打理，深受日常使用者喜爱。",
+    ),
+    (
+        "A quiet design with honest materials, tested for years of use.",
+        "设计简约，用料扎实，经过长期使用测试。",
+    ),
+    (
+        "Our most gifted piece: light, sturdy, and good to look at.",
+        "最受欢迎的礼物之选：轻巧、结实、美观。",
+    ),
+    ("Small details, thought through. Packed without plastic.", "细节周到，环保包装，不含塑料。"),
+)
 OPINIONS = (
     (5, ("Exactly as described. I would buy it again.", "与描述一致，会再次购买。")),
     (5, ("Great quality for the price.", "性价比很高。")),
@@ -155,7 +166,7 @@ OPINIONS = (
     (4, ("Good, the colour is a little darker than the picture.", "不错，颜色比图片稍深。")),
     (3, ("Does its job, nothing special.", "能用，没有特别之处。")),
     (2, ("Smaller than I thought.", "比想象中小。")),
-)  # fmt: skip
+)
 
 
 def seed_products(cast: Cast) -> Iterable[Product]:
@@ -168,13 +179,19 @@ def seed_products(cast: Cast) -> Iterable[Product]:
             reduced = rng.random() < 0.2
             colours = rng.sample(sorted(COLOURS), rng.randrange(2, 5)) if kind != "book" else []
             yield Product(
-                name=f"{series} {names[number % len(names)]}", brand=brand, kind=kind,
-                category=category, price_cents=price, seed=rng.randrange(10_000),
+                name=f"{series} {names[number % len(names)]}",
+                brand=brand,
+                kind=kind,
+                category=category,
+                price_cents=price,
+                seed=rng.randrange(10_000),
                 was_cents=price * 5 // 4 // 10 * 10 if reduced else 0,
-                rating=rng.randrange(32, 50), ratings=rng.randrange(4, 900),
+                rating=rng.randrange(32, 50),
+                ratings=rng.randrange(4, 900),
                 stock=0 if rng.random() < 0.06 else rng.randrange(3, 40),
-                colours=tuple(colours), text=rng.choice(TEXTS),
-            )  # fmt: skip
+                colours=tuple(colours),
+                text=rng.choice(TEXTS),
+            )
 
 
 def seed_opinions(cast: Cast) -> Iterable[Opinion]:
@@ -192,11 +209,21 @@ def seed_opinions(cast: Cast) -> Iterable[Opinion]:
 def seed_addresses(cast: Cast) -> Iterable[Address]:
     """Home and work."""
     return [
-        Address(label="Home", name="Robin Vale", street="14 Linden Row", city="Harbor City",
-                postcode="20417"),
-        Address(label="Work", name="Robin Vale", street="230 Foundry Street", city="Lindenau",
-                postcode="20655"),
-    ]  # fmt: skip
+        Address(
+            label="Home",
+            name="Robin Vale",
+            street="14 Linden Row",
+            city="Harbor City",
+            postcode="20417",
+        ),
+        Address(
+            label="Work",
+            name="Robin Vale",
+            street="230 Foundry Street",
+            city="Lindenau",
+            postcode="20655",
+        ),
+    ]
 
 
 def _picks(cast: Cast, purpose: str, count: int) -> list[tuple[str, Product]]:
@@ -217,9 +244,13 @@ def seed_wishes(cast: Cast) -> Iterable[Wish]:
 
 
 PAST: tuple[tuple[OrderState, int, Speed], ...] = (
-    ("delivered", -54, "standard"), ("cancelled", -40, "standard"), ("delivered", -23, "express"),
-    ("delivered", -12, "standard"), ("shipped", -2, "standard"), ("processing", -1, "standard"),
-)  # fmt: skip
+    ("delivered", -54, "standard"),
+    ("cancelled", -40, "standard"),
+    ("delivered", -23, "express"),
+    ("delivered", -12, "standard"),
+    ("shipped", -2, "standard"),
+    ("processing", -1, "standard"),
+)
 
 
 def seed_orders(cast: Cast) -> Iterable[Order]:
@@ -230,17 +261,30 @@ def seed_orders(cast: Cast) -> Iterable[Order]:
         items = []
         for product, row in [next(picks) for _ in range(rng.randrange(1, 3))]:
             items.append(
-                Item(product=product, name=row.name, colour=(*row.colours, "")[0],
-                     quantity=rng.randrange(1, 3), price_cents=row.price_cents)
-            )  # fmt: skip
+                Item(
+                    product=product,
+                    name=row.name,
+                    colour=(*row.colours, "")[0],
+                    quantity=rng.randrange(1, 3),
+                    price_cents=row.price_cents,
+                )
+            )
         sums = sum(i.price_cents * i.quantity for i in items)
         fee = delivery_cents(sums, speed)
         yield Order(
-            number=f"N-{number}", items=tuple(items), address="address1", speed=speed, note="",
-            coupon="", discount_cents=0, delivery_cents=fee, total_cents=sums + fee, state=state,
+            number=f"N-{number}",
+            items=tuple(items),
+            address="address1",
+            speed=speed,
+            note="",
+            coupon="",
+            discount_cents=0,
+            delivery_cents=fee,
+            total_cents=sums + fee,
+            state=state,
             placed_at=cast.at(day, f"{rng.randrange(9, 21):02d}:{rng.randrange(60):02d}"),
             reason="Changed my mind" if state == "cancelled" else "",
-        )  # fmt: skip
+        )
 
 
 FREE_FROM_CENTS = 6000

@@ -92,9 +92,15 @@ def totals_of(s: State, speed: Speed) -> Totals:
 
 
 def found(
-    s: State, text: str = "", category: str = "", sort: Sort = "", *,
-    max_cents: int = 0, on_sale: bool = False, in_stock: bool = False,
-) -> list[Product]:  # fmt: skip
+    s: State,
+    text: str = "",
+    category: str = "",
+    sort: Sort = "",
+    *,
+    max_cents: int = 0,
+    on_sale: bool = False,
+    in_stock: bool = False,
+) -> list[Product]:
     """Return the products that fit, in order; empty arguments fit all."""
     words = text.casefold().split()
     rows = s.products.where(
@@ -136,9 +142,11 @@ def in_stock(ctx: Ctx, product: Product, quantity: int) -> None:
         ctx.refuse(ctx.t(f"{product.name} is out of stock", f"{product.name}已售罄"))
     if quantity > product.stock:
         ctx.refuse(
-            ctx.t(f"Only {product.stock} of {product.name} left",
-                  f"{product.name}仅剩{product.stock}件")
-        )  # fmt: skip
+            ctx.t(
+                f"Only {product.stock} of {product.name} left",
+                f"{product.name}仅剩{product.stock}件",
+            )
+        )
 
 
 def in_cart(s: State, product: str, colour: str) -> int:
@@ -150,25 +158,35 @@ def in_cart(s: State, product: str, colour: str) -> int:
 
 
 @app.query(
-    "products.search", tool="Find products by words; sorts by price or rating; at most 40.",
+    "products.search",
+    tool="Find products by words; sorts by price or rating; at most 40.",
     shows="/",
-)  # fmt: skip
+)
 def search(
-    s: State, ctx: Ctx, text: str, sort: Sort = "", max_price_cents: int | None = None,
+    s: State,
+    ctx: Ctx,
+    text: str,
+    sort: Sort = "",
+    max_price_cents: int | None = None,
     in_stock: bool | None = None,
-) -> list[dict[str, object]]:  # fmt: skip
+) -> list[dict[str, object]]:
     """Return the products that fit, shortened."""
     return _short(found(s, text, "", sort, max_cents=max_price_cents or 0, in_stock=bool(in_stock)))
 
 
 @app.query(
-    "products.browse", tool="List the products of a category; sorts by price or rating.",
+    "products.browse",
+    tool="List the products of a category; sorts by price or rating.",
     shows="/c/{category}",
-)  # fmt: skip
+)
 def browse(
-    s: State, ctx: Ctx, category: Category, sort: Sort = "", max_price_cents: int | None = None,
+    s: State,
+    ctx: Ctx,
+    category: Category,
+    sort: Sort = "",
+    max_price_cents: int | None = None,
     in_stock: bool | None = None,
-) -> list[dict[str, object]]:  # fmt: skip
+) -> list[dict[str, object]]:
     """Return the products of a category, shortened."""
     rows = found(s, "", category, sort, max_cents=max_price_cents or 0, in_stock=bool(in_stock))
     return _short(rows)
@@ -198,20 +216,29 @@ def opinions(s: State, ctx: Ctx, product: ProductId) -> list[Opinion]:
 
 
 @app.query(
-    "cart.get", tool="Read the cart and what it costs with each delivery speed, in cents.",
+    "cart.get",
+    tool="Read the cart and what it costs with each delivery speed, in cents.",
     shows="/cart",
-)  # fmt: skip
+)
 def get_cart(s: State, ctx: Ctx) -> dict[str, object]:
     """Return the cart."""
     lines = [
-        {"id": x.id, "product": x.product, "name": s.products[x.product].name, "colour": x.colour,
-         "quantity": x.quantity, "price_cents": s.products[x.product].price_cents}
+        {
+            "id": x.id,
+            "product": x.product,
+            "name": s.products[x.product].name,
+            "colour": x.colour,
+            "quantity": x.quantity,
+            "price_cents": s.products[x.product].price_cents,
+        }
         for x in s.cart
-    ]  # fmt: skip
+    ]
     return {
-        "lines": lines, "coupon": s.coupon, "standard_cents": totals_of(s, "standard").total,
+        "lines": lines,
+        "coupon": s.coupon,
+        "standard_cents": totals_of(s, "standard").total,
         "express_cents": totals_of(s, "express").total,
-    }  # fmt: skip
+    }
 
 
 @app.query("orders.list", tool="List the orders, the latest first.", shows="/orders")

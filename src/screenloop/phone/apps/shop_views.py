@@ -39,10 +39,28 @@ class Hero(Struct, frozen=True, kw_only=True):
         ground = f"linear-gradient(120deg,{self.tint},{mix(self.tint, '#000000', 0.35)})"
         d.box(left, y + 4, width, 136, ground, radius=22)
         d.picture(self.kind, self.seed, left + width - 128, y + 14, 116, 116, radius=18)
-        d.text(self.title, left + 20, y + 30, width - 160, size_px=21, line_px=26, bold=True,
-               color="#ffffff", lines=2, role=None)  # fmt: skip
-        d.text(self.text, left + 20, y + 90, width - 160, size_px=14, color="#ffe3d6", lines=2,
-               role=None)  # fmt: skip
+        d.text(
+            self.title,
+            left + 20,
+            y + 30,
+            width - 160,
+            size_px=21,
+            line_px=26,
+            bold=True,
+            color="#ffffff",
+            lines=2,
+            role=None,
+        )
+        d.text(
+            self.text,
+            left + 20,
+            y + 90,
+            width - 160,
+            size_px=14,
+            color="#ffe3d6",
+            lines=2,
+            role=None,
+        )
         label = f"{d.words(self.title)} · {d.words(self.text)}"
         box = Box(left, y + 4, width, 136)
         d.node(Node(role="button", label=label, box=box, do=self.do))
@@ -86,8 +104,15 @@ class Price(Struct, frozen=True, kw_only=True):
         d.text(self.now, left, y + 4, 150, size_px=26, bold=True, color=d.theme.tint)
         step = int(advance_px(self.now, 26, True)) + 10
         d.text(self.was, left + step, y + 14, 100, size_px=15, color=d.theme.muted, strike=True)
-        d.text(self.note, x + w - MARGIN_PX - 150, y + 14, 150, size_px=14, align="right",
-               color=self.note_color or d.theme.muted)  # fmt: skip
+        d.text(
+            self.note,
+            x + w - MARGIN_PX - 150,
+            y + 14,
+            150,
+            size_px=14,
+            align="right",
+            color=self.note_color or d.theme.muted,
+        )
 
 
 class SumLine(Struct, frozen=True, kw_only=True):
@@ -108,8 +133,16 @@ class SumLine(Struct, frozen=True, kw_only=True):
         top = y + (8 if self.bold else 6)
         label = d.words(self.words)
         d.text(label, x + 16, top, w - 140, size_px=size, bold=self.bold, color=color, role=None)
-        d.text(self.amount, x + w - 136, top, 120, size_px=size, bold=self.bold, align="right",
-               role=None)  # fmt: skip
+        d.text(
+            self.amount,
+            x + w - 136,
+            top,
+            120,
+            size_px=size,
+            bold=self.bold,
+            align="right",
+            role=None,
+        )
         box = Box(x, y, w, self.height(d, w))
         d.node(Node(role="text", label=f"{label} · {self.amount}", box=box))
 
@@ -170,8 +203,15 @@ class Way(Struct, frozen=True, kw_only=True):
             d.box(left - 12, y + 16, 24, 24, t.tint if done else t.line, radius=12)
             if done:
                 d.icon("check", left - 8, y + 20, 16, t.on_tint)
-            d.text(words, x + number * cell, y + 48, cell, size_px=12, align="center",
-                   color=t.ink if done else t.muted)  # fmt: skip
+            d.text(
+                words,
+                x + number * cell,
+                y + 48,
+                cell,
+                size_px=12,
+                align="center",
+                color=t.ink if done else t.muted,
+            )
 
 
 # ---- what several pages share --------------------------------------------------------------
@@ -180,10 +220,13 @@ TINT = "#d9480f"
 BACK = ("Back", "返回")
 """The answer that takes a question back."""
 STATES: dict[OrderState, tuple[str, str]] = {
-    "unpaid": ("Waiting for payment", "待付款"), "processing": ("Being packed", "备货中"),
-    "shipped": ("On its way", "运输中"), "delivered": ("Delivered", "已送达"),
-    "cancelled": ("Cancelled", "已取消"), "returned": ("Returned", "已退货"),
-}  # fmt: skip
+    "unpaid": ("Waiting for payment", "待付款"),
+    "processing": ("Being packed", "备货中"),
+    "shipped": ("On its way", "运输中"),
+    "delivered": ("Delivered", "已送达"),
+    "cancelled": ("Cancelled", "已取消"),
+    "returned": ("Returned", "已退货"),
+}
 REACHED: dict[OrderState, int] = {"unpaid": 0, "processing": 1, "shipped": 2, "delivered": 3}
 WAY: tuple[Words, ...] = (("Paid", "已付款"), ("Shipped", "已发货"), ("Delivered", "已送达"))
 SPEEDS: tuple[tuple[Speed, tuple[str, str]], ...] = (
@@ -191,19 +234,22 @@ SPEEDS: tuple[tuple[Speed, tuple[str, str]], ...] = (
     ("express", ("Express, within the hour", "快速，一小时内")),
 )
 SORTS: tuple[tuple[Sort, tuple[str, str]], ...] = (
-    ("", ("Featured", "推荐")), ("price_up", ("Low price", "价格从低到高")),
-    ("price_down", ("High price", "价格从高到低")), ("rating", ("Rating", "评分最高")),
-)  # fmt: skip
+    ("", ("Featured", "推荐")),
+    ("price_up", ("Low price", "价格从低到高")),
+    ("price_down", ("High price", "价格从高到低")),
+    ("rating", ("Rating", "评分最高")),
+)
 CANCEL_REASONS: tuple[tuple[CancelReason, tuple[str, str]], ...] = (
     ("Changed my mind", ("Changed my mind", "不想要了")),
     ("Found it cheaper", ("Found it cheaper", "找到更便宜的")),
     ("Ordered by mistake", ("Ordered by mistake", "误下单")),
 )
 RETURN_REASONS: tuple[tuple[ReturnReason, tuple[str, str]], ...] = (
-    ("Does not fit", ("Does not fit", "尺寸不合适")), ("Damaged", ("Damaged", "商品损坏")),
+    ("Does not fit", ("Does not fit", "尺寸不合适")),
+    ("Damaged", ("Damaged", "商品损坏")),
     ("Not as described", ("Not as described", "与描述不符")),
     ("No longer needed", ("No longer needed", "不再需要")),
-)  # fmt: skip
+)
 
 
 def tabs(s: State, shown: str) -> tuple[Tab, ...]:
@@ -217,10 +263,15 @@ def tabs(s: State, shown: str) -> tuple[Tab, ...]:
     )
     count = sum(line.quantity for line in s.cart)
     return tuple(
-        Tab(icon=icon, words=words, selected=name == shown, do=to.at_root(),
-            badge=count if name == "cart" else 0)
+        Tab(
+            icon=icon,
+            words=words,
+            selected=name == shown,
+            do=to.at_root(),
+            badge=count if name == "cart" else 0,
+        )
         for name, icon, words, to in entries
-    )  # fmt: skip
+    )
 
 
 def tile(ui: Ui, p: Product) -> Tile:
@@ -231,9 +282,13 @@ def tile(ui: Ui, p: Product) -> Tile:
     if not p.stock:
         note = ui.t("Out of stock", "已售罄")
     return Tile(
-        kind=p.kind, seed=p.seed, title=p.name, subtitle=ui.money(p.price_cents), note=note,
+        kind=p.kind,
+        seed=p.seed,
+        title=p.name,
+        subtitle=ui.money(p.price_cents),
+        note=note,
         do=at(f"/p/{p.id}"),
-    )  # fmt: skip
+    )
 
 
 def tiles(ui: Ui, products: Sequence[Product]) -> Grid:

@@ -89,10 +89,14 @@ def home_page(s: State, ui: Ui) -> Page:
     hidden = s.hide_balance
     body: list[Widget] = [
         BalanceCard(
-            amount=MASKED if hidden else ui.money(s.balance_cents), tint=TINT,
-            caption=("Balance", "余额"), icon="eye_off" if hidden else "eye",
-            note=ui.t(f"{ui.money(left)} of {limit} left to spend today",
-                      f"今天还可支付{ui.money(left)}，每日限额{limit}"),
+            amount=MASKED if hidden else ui.money(s.balance_cents),
+            tint=TINT,
+            caption=("Balance", "余额"),
+            icon="eye_off" if hidden else "eye",
+            note=ui.t(
+                f"{ui.money(left)} of {limit} left to spend today",
+                f"今天还可支付{ui.money(left)}，每日限额{limit}",
+            ),
             label=("Show balance", "显示余额") if hidden else ("Hide balance", "隐藏余额"),
             do=hide(on=not hidden),
         ),
@@ -105,17 +109,20 @@ def home_page(s: State, ui: Ui) -> Page:
             ),
             inset_px=8,
         ),
-    ]  # fmt: skip
+    ]
     if not ui.system.online:
         body.append(Banner(icon="wifi_off", words=("You are offline", "当前没有网络")))
     body += [
         Banner(
-            icon="bag", do=pay_page(payment=p.id),
-            words=ui.t(f"{p.merchant} asks for {ui.money(p.amount_cents)}",
-                       f"{p.merchant}请求付款{ui.money(p.amount_cents)}"),
+            icon="bag",
+            do=pay_page(payment=p.id),
+            words=ui.t(
+                f"{p.merchant} asks for {ui.money(p.amount_cents)}",
+                f"{p.merchant}请求付款{ui.money(p.amount_cents)}",
+            ),
         )
         for p in s.payments.where(lambda p: p.state == "open")
-    ]  # fmt: skip
+    ]
     waiting = s.requests.where(lambda r: r.incoming and r.state == "open")
     if waiting:
         words = ui.t(f"{len(waiting)} requests wait for you", f"{len(waiting)}个收款请求待处理")
@@ -125,12 +132,15 @@ def home_page(s: State, ui: Ui) -> Page:
     )
     body += [transaction_row(ui, t) for t in found(s, "", "", "")[:6]]
     return Page(
-        title=("Wallet", "钱包"), body=body, large=True, tabs=tabs("home"),
+        title=("Wallet", "钱包"),
+        body=body,
+        large=True,
+        tabs=tabs("home"),
         actions=(
             IconButton(icon="bell", label=("Requests", "请求"), do=requests_page()),
             IconButton(icon="settings", label=("Limits", "限额"), do=limits_page()),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/activity")
@@ -172,10 +182,11 @@ def transaction_page(s: State, ui: Ui, transaction: TransactionId) -> Page:
     )
     rows = tuple(Row(title=v, subtitle=w, lead=Glyph(icon=i)) for v, w, i in facts)
     chips = tuple(
-        Chip(words=c[1], selected=c[0] == t.category,
-             do=categorise(transaction=t.id, category=c[0]))
+        Chip(
+            words=c[1], selected=c[0] == t.category, do=categorise(transaction=t.id, category=c[0])
+        )
         for c in CATEGORIES
-    )  # fmt: skip
+    )
     sign = "+" if t.amount_cents > 0 else ""
     color = "#12805c" if t.amount_cents > 0 else ""
     return Page(
@@ -184,12 +195,16 @@ def transaction_page(s: State, ui: Ui, transaction: TransactionId) -> Page:
             Big(words=f"{sign}{ui.money(t.amount_cents)}", caption=t.title, color=color),
             Card(children=rows),
             note,
-            Button(words=("Save note", "保存备注"), kind="tonal", enabled=note.value != t.note,
-                   do=write_note(transaction=t.id, note=note.value)),
+            Button(
+                words=("Save note", "保存备注"),
+                kind="tonal",
+                enabled=note.value != t.note,
+                do=write_note(transaction=t.id, note=note.value),
+            ),
             Heading(words=("Change category", "修改类别")),
             Chips(chips=chips, value=t.category),
         ),
-    )  # fmt: skip
+    )
 
 
 @app.page("/spending")
@@ -203,12 +218,15 @@ def spending_page(s: State, ui: Ui) -> Page:
     ranked = sorted((c for c in CATEGORIES if c[0] in sums), key=lambda c: -sums[c[0]])
     body += [
         SpendBar(
-            icon=icon, tint=tint, words=words, amount=ui.money(sums[name]),
+            icon=icon,
+            tint=tint,
+            words=words,
+            amount=ui.money(sums[name]),
             share=sums[name] / sums[ranked[0][0]],
             do=category_page(month=month.value, category=name),
         )
         for name, words, icon, tint in ranked
-    ]  # fmt: skip
+    ]
     if not ranked:
         body.append(Empty(icon="coins", words=("Nothing spent this month", "本月还没有支出")))
     return Page(title=("Spending", "支出"), body=body, large=True, tabs=tabs("spending"))
@@ -252,9 +270,11 @@ def send_form(s: State, ui: Ui, person: PersonId) -> Page:
     amount = ui.field("amount", ("Amount in dollars", "金额（美元）"), kind="number", hint="0.00")
     note = ui.field("note", ("Note", "备注"))
     button = Button(
-        words=("Send", "转账"), icon="send", enabled=bool(amount.value),
+        words=("Send", "转账"),
+        icon="send",
+        enabled=bool(amount.value),
         do=send(person=person, amount=amount.value, note=note.value),
-    )  # fmt: skip
+    )
     have = ui.t("Balance ", "余额 ") + (MASKED if s.hide_balance else ui.money(s.balance_cents))
     head = (
         Avatar(name=p.name, size_px=72),
@@ -276,9 +296,11 @@ def ask_form(s: State, ui: Ui, person: PersonId) -> Page:
     amount = ui.field("amount", ("Amount in dollars", "金额（美元）"), kind="number", hint="0.00")
     note = ui.field("note", ("What for", "用途"))
     button = Button(
-        words=("Request", "收款"), icon="download", enabled=bool(amount.value),
+        words=("Request", "收款"),
+        icon="download",
+        enabled=bool(amount.value),
         do=ask(person=person, amount=amount.value, note=note.value),
-    )  # fmt: skip
+    )
     head = (
         Avatar(name=p.name, size_px=72),
         Text(words=p.name, size_px=20, bold=True, align="center"),
@@ -291,8 +313,9 @@ def requests_page(s: State, ui: Ui) -> Page:
     """Requests for money, both ways."""
     body: list[Widget] = []
     groups: tuple[tuple[bool, tuple[str, str]], ...] = (
-        (True, ("They ask you", "对方向你收款")), (False, ("You asked", "你发起的收款")),
-    )  # fmt: skip
+        (True, ("They ask you", "对方向你收款")),
+        (False, ("You asked", "你发起的收款")),
+    )
     for incoming, words in groups:
         rows = s.requests.where(lambda r, i=incoming: r.incoming == i)  # type: ignore[misc]
         if rows:
@@ -307,9 +330,11 @@ def requests_page(s: State, ui: Ui) -> Page:
 def _request(ui: Ui, row: MoneyRequest) -> list[Widget]:
     note = row.note or ui.t("No note", "无备注")
     about = Row(
-        title=f"{row.name} · {ui.money(row.amount_cents)}", lead=Avatar(name=row.name),
-        subtitle=f"{note} · {ui.ago(row.at_s)}", trailing=ui.t(*STATES[row.state]),
-    )  # fmt: skip
+        title=f"{row.name} · {ui.money(row.amount_cents)}",
+        lead=Avatar(name=row.name),
+        subtitle=f"{note} · {ui.ago(row.at_s)}",
+        trailing=ui.t(*STATES[row.state]),
+    )
     if row.state != "open":
         return [about]
     buttons: tuple[Widget, ...] = (
@@ -329,9 +354,11 @@ def top_up_page(s: State, ui: Ui) -> Page:
     """Move money from a card to the balance."""
     amount = ui.field("amount", ("Amount in dollars", "金额（美元）"), kind="number", hint="0.00")
     card = ui.chips(
-        "card", [(c.id, f"{c.bank} {c.last4}") for c in s.cards], s.main_card,
+        "card",
+        [(c.id, f"{c.bank} {c.last4}") for c in s.cards],
+        s.main_card,
         label=("From", "来源"),
-    )  # fmt: skip
+    )
     quick = Chips(
         chips=tuple(
             Chip(words=f"${n}", do=ui.set(amount=str(n)), selected=amount.value == str(n))
@@ -339,9 +366,11 @@ def top_up_page(s: State, ui: Ui) -> Page:
         )
     )
     button = Button(
-        words=("Top up", "充值"), icon="plus", enabled=bool(amount.value),
+        words=("Top up", "充值"),
+        icon="plus",
+        enabled=bool(amount.value),
         do=top_up(card=card.value, amount=amount.value),
-    )  # fmt: skip
+    )
     shown = MASKED if s.hide_balance else ui.money(s.balance_cents)
     return Page(
         title=("Top up", "充值"),
@@ -354,13 +383,21 @@ def top_up_page(s: State, ui: Ui) -> Page:
 NEW_NUMBER = "4929 1180 7745 3186"
 
 app.flow(
-    "send money", tap("Send"), tap(send_form, person="person3"), enter("amount", "24.50"),
-    enter("note", "Lunch"), tap(send),
-)  # fmt: skip
+    "send money",
+    tap("Send"),
+    tap(send_form, person="person3"),
+    enter("amount", "24.50"),
+    enter("note", "Lunch"),
+    tap(send),
+)
 app.flow(
-    "ask for money and get it", tap("Request"), tap(ask_form, person="person5"),
-    enter("amount", "18"), tap(ask), wait(ANSWER_AFTER_S),
-)  # fmt: skip
+    "ask for money and get it",
+    tap("Request"),
+    tap(ask_form, person="person5"),
+    enter("amount", "18"),
+    tap(ask),
+    wait(ANSWER_AFTER_S),
+)
 app.flow("take a request back", tap("Requests"), tap(cancel))
 app.flow("answer requests", tap("Requests"), tap(approve), tap(decline))
 app.flow("top up", tap("Top up"), tap("$50"), tap(top_up))
@@ -368,25 +405,54 @@ app.flow("hide the balance", tap("Hide balance"), tap("Show balance"))
 app.flow("a lower limit", tap("Limits"), enter("amount", "250"), tap(set_limit))
 app.flow("pay a bill", tap("Bills"), tap(bill_page, bill="bill1"), tap("Balance"), tap(pay_bill))
 app.flow(
-    "pay a bill automatically", tap("Bills"), tap(bill_page, bill="bill4"), tap(set_autopay),
+    "pay a bill automatically",
+    tap("Bills"),
+    tap(bill_page, bill="bill4"),
+    tap(set_autopay),
     wait(13 * 86_400),
-)  # fmt: skip
+)
 app.flow(
-    "add and remove a bill", tap("Bills"), tap("New bill"), enter("payee", "Tidy Cleaners"),
-    enter("amount", "45"), tap("Due"), tap("20"), tap(add_bill), tap("Remove"), tap(delete_bill),
-)  # fmt: skip
+    "add and remove a bill",
+    tap("Bills"),
+    tap("New bill"),
+    enter("payee", "Tidy Cleaners"),
+    enter("amount", "45"),
+    tap("Due"),
+    tap("20"),
+    tap(add_bill),
+    tap("Remove"),
+    tap(delete_bill),
+)
 app.flow(
-    "add and confirm a card", tap("Cards"), tap("Add card"), enter("bank", "Cedar Union"),
-    enter("number", NEW_NUMBER), enter("expires", "08/29"), tap(add_card), wait(CODE_AFTER_S),
-    tap(resend), wait(CODE_AFTER_S), enter("code", code_for(NEW_NUMBER, 2)), tap(verify),
+    "add and confirm a card",
+    tap("Cards"),
+    tap("Add card"),
+    enter("bank", "Cedar Union"),
+    enter("number", NEW_NUMBER),
+    enter("expires", "08/29"),
+    tap(add_card),
+    wait(CODE_AFTER_S),
+    tap(resend),
+    wait(CODE_AFTER_S),
+    enter("code", code_for(NEW_NUMBER, 2)),
+    tap(verify),
     tap(make_main),
-)  # fmt: skip
+)
 app.flow(
-    "freeze and remove a card", tap("Cards"), tap(card_page, card="card2"), tap(freeze),
-    tap("Remove"), tap(delete_card),
-)  # fmt: skip
+    "freeze and remove a card",
+    tap("Cards"),
+    tap(card_page, card="card2"),
+    tap(freeze),
+    tap("Remove"),
+    tap(delete_card),
+)
 app.flow(
-    "note and category", tap("Activity"), enter("text", "Fernleaf"), tap("Fernleaf Studio"),
-    enter("note", "February"), tap(write_note), tap(categorise, category="fun"),
-)  # fmt: skip
+    "note and category",
+    tap("Activity"),
+    enter("text", "Fernleaf"),
+    tap("Fernleaf Studio"),
+    enter("note", "February"),
+    tap(write_note),
+    tap(categorise, category="fun"),
+)
 app.flow("look at spending", tap("Spending"), tap("February"), tap(category_page))

@@ -61,18 +61,22 @@ def bills_page(s: State, ui: Ui) -> Page:
             rows.append(Heading(words=title))
         rows += [
             Row(
-                title=b.payee, subtitle=_due(ui, b), trailing=ui.money(b.amount_cents),
-                lead=Glyph(icon="check" if b.paid else "receipt"), do=bill_page(bill=b.id),
+                title=b.payee,
+                subtitle=_due(ui, b),
+                trailing=ui.money(b.amount_cents),
+                lead=Glyph(icon="check" if b.paid else "receipt"),
+                do=bill_page(bill=b.id),
                 trailing_icon="chevron_right",
             )
             for b in group
-        ]  # fmt: skip
+        ]
     if not rows:
         rows.append(Empty(icon="receipt", words=("No bills", "没有账单")))
     return Page(
-        title=("Bills", "账单"), body=rows,
+        title=("Bills", "账单"),
+        body=rows,
         fab=Fab(icon="plus", words=("New bill", "新建账单"), do=new_bill_page()),
-    )  # fmt: skip
+    )
 
 
 def _due(ui: Ui, bill: Bill) -> str:
@@ -93,9 +97,10 @@ def new_bill_page(s: State, ui: Ui) -> Page:
     amount = ui.field("amount", ("Amount in dollars", "金额（美元）"), kind="number", hint="0.00")
     due = ui.date("due", ("Due", "到期日"), ui.today())
     save = Button(
-        words=("Save", "保存"), enabled=bool(payee.value.strip() and amount.value),
+        words=("Save", "保存"),
+        enabled=bool(payee.value.strip() and amount.value),
         do=add_bill(payee=payee.value, amount=amount.value, due=due.value),
-    )  # fmt: skip
+    )
     return Page(title=("New bill", "新建账单"), body=(payee, amount, due, save))
 
 
@@ -107,15 +112,18 @@ def bill_page(s: State, ui: Ui, bill: BillId) -> Page:
     if not b.paid:
         source = sources(s, ui)
         autopay = Switch(
-            label=("Pay automatically on the due day", "到期日自动支付"), value=b.autopay,
+            label=("Pay automatically on the due day", "到期日自动支付"),
+            value=b.autopay,
             do=set_autopay(bill=b.id, on=not b.autopay),
-        )  # fmt: skip
+        )
         button = Button(words=("Pay bill", "支付账单"), do=pay_bill(bill=b.id, source=source.value))
         body += [source, autopay, button]
     sure = ui.question(
-        ("Remove bill?", "移除账单？"), text=b.payee, yes=("Remove", "移除"),
+        ("Remove bill?", "移除账单？"),
+        text=b.payee,
+        yes=("Remove", "移除"),
         do=delete_bill(bill=b.id),
-    )  # fmt: skip
+    )
     bin_it = IconButton(icon="trash", label=("Remove", "移除"), do=ui.set(sure=True))
     return Page(title=b.payee, body=body, dialog=sure, actions=(bin_it,))
 
@@ -129,20 +137,27 @@ def limits_page(s: State, ui: Ui) -> Page:
     )
     used = ui.money(spent_today(s, ui.now_s))
     masked = Switch(
-        label=("Hide balance", "隐藏余额"), value=s.hide_balance, icon="eye_off",
+        label=("Hide balance", "隐藏余额"),
+        value=s.hide_balance,
+        icon="eye_off",
         do=hide(on=not s.hide_balance),
-    )  # fmt: skip
+    )
     return Page(
         title=("Limits", "限额"),
         body=(
-            Big(words=ui.money(s.daily_limit_cents),
-                caption=ui.t(f"a day, {used} used today", f"每天，今日已用{used}")),
+            Big(
+                words=ui.money(s.daily_limit_cents),
+                caption=ui.t(f"a day, {used} used today", f"每天，今日已用{used}"),
+            ),
             amount,
-            Button(words=("Save limit", "保存限额"), do=set_limit(amount=amount.value),
-                   enabled=amount.value != initial),
+            Button(
+                words=("Save limit", "保存限额"),
+                do=set_limit(amount=amount.value),
+                enabled=amount.value != initial,
+            ),
             masked,
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- pages: cards --------------------------------------------------------------------------------
@@ -155,9 +170,14 @@ def _face(s: State, card: BankCard, do: Do | None) -> CardFace:
     if not card.verified:
         status = ("Unverified", "未验证")
     return CardFace(
-        bank=card.bank, network=card.network, last4=card.last4, expires=card.expires,
-        tint="#64748b" if card.frozen else card.tint, status=status, do=do,
-    )  # fmt: skip
+        bank=card.bank,
+        network=card.network,
+        last4=card.last4,
+        expires=card.expires,
+        tint="#64748b" if card.frozen else card.tint,
+        status=status,
+        do=do,
+    )
 
 
 @app.page("/cards")
@@ -165,9 +185,12 @@ def cards_page(s: State, ui: Ui) -> Page:
     """The cards."""
     faces: list[Widget] = [_face(s, c, card_page(card=c.id)) for c in s.cards]
     return Page(
-        title=("Cards", "卡片"), body=faces, large=True, tabs=tabs("cards"),
+        title=("Cards", "卡片"),
+        body=faces,
+        large=True,
+        tabs=tabs("cards"),
         fab=Fab(icon="plus", words=("Add card", "添加银行卡"), do=new_card_page()),
-    )  # fmt: skip
+    )
 
 
 @app.page("/cards/new")
@@ -179,9 +202,10 @@ def new_card_page(s: State, ui: Ui) -> Page:
     )
     expires = ui.field("expires", ("Expires", "有效期"), kind="number", hint="MM/YY")
     button = Button(
-        words=("Add card", "添加银行卡"), enabled=bool(bank.value.strip() and number.value),
+        words=("Add card", "添加银行卡"),
+        enabled=bool(bank.value.strip() and number.value),
         do=add_card(bank=bank.value, number=number.value, expires=expires.value),
-    )  # fmt: skip
+    )
     hint = ("We send a code by text message to confirm the card.", "我们会发送短信验证码确认该卡。")
     return Page(
         title=("Add card", "添加银行卡"),
@@ -198,10 +222,12 @@ def card_page(s: State, ui: Ui, card: CardId) -> Page:
         words = ("Enter the code from the text message", "输入短信验证码")
         body.append(Banner(icon="message", words=words, do=verify_page(card=card)))
     frozen = Switch(
-        label=("Freeze card", "冻结银行卡"), value=c.frozen, icon="lock",
+        label=("Freeze card", "冻结银行卡"),
+        value=c.frozen,
+        icon="lock",
         do=freeze(card=card, on=not c.frozen),
         subtitle=("No payments while frozen", "冻结后无法付款"),
-    )  # fmt: skip
+    )
     body.append(frozen)
     if card != s.main_card:
         body.append(
@@ -212,9 +238,11 @@ def card_page(s: State, ui: Ui, card: CardId) -> Page:
         body += [Heading(words=("Payments", "付款")), *(transaction_row(ui, t) for t in used)]
     title = f"{c.bank} {c.last4}"
     sure = ui.question(
-        ("Remove card?", "移除银行卡？"), text=title, yes=("Remove", "移除"),
+        ("Remove card?", "移除银行卡？"),
+        text=title,
+        yes=("Remove", "移除"),
         do=delete_card(card=card),
-    )  # fmt: skip
+    )
     bin_it = IconButton(icon="trash", label=("Remove", "移除"), do=ui.set(sure=True))
     return Page(title=c.bank, body=body, dialog=sure, actions=(bin_it,))
 
@@ -233,11 +261,14 @@ def verify_page(s: State, ui: Ui, card: CardId) -> Page:
         body=(
             Text(words=words, muted=True),
             code,
-            Button(words=("Confirm", "确认"), do=verify(card=card, code=code.value),
-                   enabled=bool(code.value)),
+            Button(
+                words=("Confirm", "确认"),
+                do=verify(card=card, code=code.value),
+                enabled=bool(code.value),
+            ),
             Button(words=("Send a new code", "重新发送"), kind="plain", do=resend(card=card)),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- page: payments of other apps --------------------------------------------------------------
@@ -253,16 +284,20 @@ def pay_page(s: State, ui: Ui, payment: PaymentId) -> Page:
         Row(title=p.order, subtitle=("Order", "订单"), lead=Glyph(icon="receipt")),
     )
     body: list[Widget] = [
-        Big(words=ui.money(p.amount_cents), caption=ui.t(*STATES[p.state])), Card(children=facts),
-    ]  # fmt: skip
+        Big(words=ui.money(p.amount_cents), caption=ui.t(*STATES[p.state])),
+        Card(children=facts),
+    ]
     footer: tuple[Widget, ...] = ()
     if p.state == "open":
         body.append(source)
         have = MASKED if s.hide_balance else ui.money(s.balance_cents)
         body.append(Text(words=ui.t(f"Balance {have}", f"余额 {have}"), muted=True, size_px=13))
         footer = (
-            Button(words=("Confirm payment", "确认付款"), icon="lock",
-                   do=pay(payment=payment, source=source.value)),
+            Button(
+                words=("Confirm payment", "确认付款"),
+                icon="lock",
+                do=pay(payment=payment, source=source.value),
+            ),
             Button(words=("Decline", "拒绝"), kind="plain", do=decline_payment(payment=payment)),
-        )  # fmt: skip
+        )
     return Page(title=("Payment", "付款"), body=body, footer=footer)

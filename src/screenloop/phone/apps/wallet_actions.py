@@ -54,35 +54,51 @@ from screenloop.phone.system import SystemState
 
 
 @app.action(
-    "money.send", tool="Send dollars from the balance to a contact.",
+    "money.send",
+    tool="Send dollars from the balance to a contact.",
     writes=["transactions", "balance_cents"],
-    check=lambda before, after, a: after.balance_cents
-    == before.balance_cents - parse_cents(a.amount),
-)  # fmt: skip
+    check=lambda before, after, a: (
+        after.balance_cents == before.balance_cents - parse_cents(a.amount)
+    ),
+)
 def send(s: State, ctx: Ctx, person: PersonId, amount: Amount, note: Note = "") -> None:
     """Send money to a contact."""
     cents, name = cents_of(ctx, amount), name_of(ctx, person)
     take(s, ctx, cents, BALANCE)
     row = s.transactions.add(
-        Transaction(title=name, category="transfer", amount_cents=-cents, at_s=ctx.now_s,
-                    source=BALANCE, note=note.strip(), person=person)
-    )  # fmt: skip
+        Transaction(
+            title=name,
+            category="transfer",
+            amount_cents=-cents,
+            at_s=ctx.now_s,
+            source=BALANCE,
+            note=note.strip(),
+            person=person,
+        )
+    )
     ctx.toast(ctx.t(f"Sent {money(cents)} to {name}", f"已向{name}转账{money(cents)}"))
     done(ctx, row)
 
 
 @app.action(
-    "money.request", tool="Ask a contact for dollars; they may pay within minutes.",
+    "money.request",
+    tool="Ask a contact for dollars; they may pay within minutes.",
     writes=["requests"],
     check=lambda before, after, a: len(after.requests) == len(before.requests) + 1,
-)  # fmt: skip
+)
 def ask(s: State, ctx: Ctx, person: PersonId, amount: Amount, note: Note = "") -> None:
     """Ask a contact for money."""
     cents, name = cents_of(ctx, amount), name_of(ctx, person)
     row = s.requests.add(
-        MoneyRequest(person=person, name=name, amount_cents=cents, note=note.strip(),
-                     incoming=False, at_s=ctx.now_s)
-    )  # fmt: skip
+        MoneyRequest(
+            person=person,
+            name=name,
+            amount_cents=cents,
+            note=note.strip(),
+            incoming=False,
+            at_s=ctx.now_s,
+        )
+    )
     ctx.after(ANSWER_AFTER_S, settle(request=row.id))
     ctx.toast(ctx.t(f"Asked {name} for {money(cents)}", f"已向{name}请求{money(cents)}"))
     ctx.move(at("/").at_root())
@@ -98,15 +114,24 @@ def settle(s: State, ctx: Ctx, request: RequestId) -> None:
     s.requests.update(request, state="paid")
     s.balance_cents += row.amount_cents
     got = s.transactions.add(
-        Transaction(title=row.name, category="transfer", amount_cents=row.amount_cents,
-                    at_s=ctx.now_s, source=BALANCE, note=row.note, person=row.person)
-    )  # fmt: skip
+        Transaction(
+            title=row.name,
+            category="transfer",
+            amount_cents=row.amount_cents,
+            at_s=ctx.now_s,
+            source=BALANCE,
+            note=row.note,
+            person=row.person,
+        )
+    )
     ctx.notify(
         ctx.t("Money received", "收到转账"),
-        ctx.t(f"{row.name} paid you {money(row.amount_cents)}",
-              f"{row.name}向你支付了{money(row.amount_cents)}"),
+        ctx.t(
+            f"{row.name} paid you {money(row.amount_cents)}",
+            f"{row.name}向你支付了{money(row.amount_cents)}",
+        ),
         at(f"/t/{got.id}"),
-    )  # fmt: skip
+    )
 
 
 def _open_request(s: State, ctx: Ctx, request: str, *, incoming: bool) -> MoneyRequest:
@@ -117,26 +142,36 @@ def _open_request(s: State, ctx: Ctx, request: str, *, incoming: bool) -> MoneyR
 
 
 @app.action(
-    "requests.approve", tool="Pay what a contact asks for, from the balance.",
+    "requests.approve",
+    tool="Pay what a contact asks for, from the balance.",
     writes=["requests", "transactions", "balance_cents"],
     check=lambda before, after, a: after.requests[a.request].state == "paid",
-)  # fmt: skip
+)
 def approve(s: State, ctx: Ctx, request: RequestId) -> None:
     """Pay what a contact asks for."""
     row = _open_request(s, ctx, request, incoming=True)
     take(s, ctx, row.amount_cents, BALANCE)
     s.requests.update(request, state="paid")
     s.transactions.add(
-        Transaction(title=row.name, category="transfer", amount_cents=-row.amount_cents,
-                    at_s=ctx.now_s, source=BALANCE, note=row.note, person=row.person)
-    )  # fmt: skip
+        Transaction(
+            title=row.name,
+            category="transfer",
+            amount_cents=-row.amount_cents,
+            at_s=ctx.now_s,
+            source=BALANCE,
+            note=row.note,
+            person=row.person,
+        )
+    )
     ctx.toast(ctx.t(f"Paid {row.name}", f"已支付给{row.name}"))
 
 
 @app.action(
-    "requests.decline", tool="Decline what a contact asks for.", writes=["requests"],
+    "requests.decline",
+    tool="Decline what a contact asks for.",
+    writes=["requests"],
     check=lambda before, after, a: after.requests[a.request].state == "declined",
-)  # fmt: skip
+)
 def decline(s: State, ctx: Ctx, request: RequestId) -> None:
     """Decline what a contact asks for."""
     _open_request(s, ctx, request, incoming=True)
@@ -145,9 +180,11 @@ def decline(s: State, ctx: Ctx, request: RequestId) -> None:
 
 
 @app.action(
-    "requests.cancel", tool="Take back a request to a contact.", writes=["requests"],
+    "requests.cancel",
+    tool="Take back a request to a contact.",
+    writes=["requests"],
     check=lambda before, after, a: after.requests[a.request].state == "cancelled",
-)  # fmt: skip
+)
 def cancel(s: State, ctx: Ctx, request: RequestId) -> None:
     """Take back what the user asked for."""
     _open_request(s, ctx, request, incoming=False)
@@ -156,11 +193,13 @@ def cancel(s: State, ctx: Ctx, request: RequestId) -> None:
 
 
 @app.action(
-    "balance.top_up", tool="Move dollars from a card to the balance.",
+    "balance.top_up",
+    tool="Move dollars from a card to the balance.",
     writes=["transactions", "balance_cents"],
-    check=lambda before, after, a: after.balance_cents
-    == before.balance_cents + parse_cents(a.amount),
-)  # fmt: skip
+    check=lambda before, after, a: (
+        after.balance_cents == before.balance_cents + parse_cents(a.amount)
+    ),
+)
 def top_up(s: State, ctx: Ctx, card: CardId, amount: Amount) -> None:
     """Move money from a card to the balance."""
     cents = cents_of(ctx, amount)
@@ -169,27 +208,35 @@ def top_up(s: State, ctx: Ctx, card: CardId, amount: Amount) -> None:
         ctx.refuse(ctx.t("You are offline", "当前没有网络"))
     s.balance_cents += cents
     row = s.transactions.add(
-        Transaction(title=ctx.t("Top-up", "充值"), category="transfer", amount_cents=cents,
-                    at_s=ctx.now_s, source=card)
-    )  # fmt: skip
+        Transaction(
+            title=ctx.t("Top-up", "充值"),
+            category="transfer",
+            amount_cents=cents,
+            at_s=ctx.now_s,
+            source=card,
+        )
+    )
     ctx.toast(ctx.t(f"{money(cents)} added", f"已充值{money(cents)}"))
     done(ctx, row)
 
 
 @app.action(
-    "balance.hide", tool="Hide or show the balance on the first page.", writes=["hide_balance"],
+    "balance.hide",
+    tool="Hide or show the balance on the first page.",
+    writes=["hide_balance"],
     check=lambda before, after, a: after.hide_balance == a.on,
-)  # fmt: skip
+)
 def hide(s: State, ctx: Ctx, on: bool) -> None:
     """Hide or show the balance."""
     s.hide_balance = on
 
 
 @app.action(
-    "limit.set", tool="Set how many dollars may leave the wallet in a day.",
+    "limit.set",
+    tool="Set how many dollars may leave the wallet in a day.",
     writes=["daily_limit_cents"],
     check=lambda before, after, a: after.daily_limit_cents == parse_cents(a.amount),
-)  # fmt: skip
+)
 def set_limit(s: State, ctx: Ctx, amount: Amount) -> None:
     """Set the daily limit."""
     s.daily_limit_cents = cents_of(ctx, amount)
@@ -200,13 +247,18 @@ def set_limit(s: State, ctx: Ctx, amount: Amount) -> None:
 
 
 @app.action(
-    "bills.add", tool="Add a bill with its amount in dollars and its due day.", writes=["bills"],
+    "bills.add",
+    tool="Add a bill with its amount in dollars and its due day.",
+    writes=["bills"],
     check=lambda before, after, a: len(after.bills) == len(before.bills) + 1,
-)  # fmt: skip
+)
 def add_bill(
-    s: State, ctx: Ctx, payee: Annotated[str, msgspec.Meta(min_length=1, max_length=40)],
-    amount: Amount, due: Day,
-) -> None:  # fmt: skip
+    s: State,
+    ctx: Ctx,
+    payee: Annotated[str, msgspec.Meta(min_length=1, max_length=40)],
+    amount: Amount,
+    due: Day,
+) -> None:
     """Add a bill."""
     if not payee.strip():
         ctx.refuse(ctx.t("A bill needs a payee", "账单需要收款方"))
@@ -220,10 +272,11 @@ def add_bill(
 
 
 @app.action(
-    "bills.pay", tool="Pay a bill from the balance or a card (source: balance or a card's id).",
+    "bills.pay",
+    tool="Pay a bill from the balance or a card (source: balance or a card's id).",
     writes=["bills", "transactions", "balance_cents"],
     check=lambda before, after, a: after.bills[a.bill].paid,
-)  # fmt: skip
+)
 def pay_bill(s: State, ctx: Ctx, bill: BillId, source: Source = BALANCE) -> None:
     """Pay a bill."""
     row = s.bills[bill]
@@ -232,16 +285,23 @@ def pay_bill(s: State, ctx: Ctx, bill: BillId, source: Source = BALANCE) -> None
     take(s, ctx, row.amount_cents, source)
     s.bills.update(bill, paid=True)
     s.transactions.add(
-        Transaction(title=row.payee, category="bills", amount_cents=-row.amount_cents,
-                    at_s=ctx.now_s, source=source)
-    )  # fmt: skip
+        Transaction(
+            title=row.payee,
+            category="bills",
+            amount_cents=-row.amount_cents,
+            at_s=ctx.now_s,
+            source=source,
+        )
+    )
     ctx.toast(ctx.t(f"{row.payee} paid", f"已支付{row.payee}"))
 
 
 @app.action(
-    "bills.autopay", tool="Let a bill be paid from the balance on its due day, or not.",
-    writes=["bills"], check=lambda before, after, a: after.bills[a.bill].autopay == a.on,
-)  # fmt: skip
+    "bills.autopay",
+    tool="Let a bill be paid from the balance on its due day, or not.",
+    writes=["bills"],
+    check=lambda before, after, a: after.bills[a.bill].autopay == a.on,
+)
 def set_autopay(s: State, ctx: Ctx, bill: BillId, on: bool) -> None:
     """Turn automatic payment on or off."""
     row = s.bills.update(bill, autopay=on)
@@ -264,9 +324,11 @@ def autopay_due(s: State, ctx: Ctx, bill: BillId) -> None:
 
 
 @app.action(
-    "bills.delete", tool="Remove a bill from the list.", writes=["bills"],
+    "bills.delete",
+    tool="Remove a bill from the list.",
+    writes=["bills"],
     check=lambda before, after, a: a.bill not in after.bills,
-)  # fmt: skip
+)
 def delete_bill(s: State, ctx: Ctx, bill: BillId) -> None:
     """Remove a bill."""
     s.bills.remove(bill)
@@ -277,14 +339,18 @@ def delete_bill(s: State, ctx: Ctx, bill: BillId) -> None:
 
 
 @app.action(
-    "cards.add", tool="Add a card by its 16 digits and MM/YY; a code comes by text message.",
-    writes=["cards"], check=lambda before, after, a: len(after.cards) == len(before.cards) + 1,
-)  # fmt: skip
+    "cards.add",
+    tool="Add a card by its 16 digits and MM/YY; a code comes by text message.",
+    writes=["cards"],
+    check=lambda before, after, a: len(after.cards) == len(before.cards) + 1,
+)
 def add_card(
-    s: State, ctx: Ctx, bank: Annotated[str, msgspec.Meta(min_length=1, max_length=24)],
+    s: State,
+    ctx: Ctx,
+    bank: Annotated[str, msgspec.Meta(min_length=1, max_length=24)],
     number: Annotated[str, msgspec.Meta(max_length=24)],
     expires: Annotated[str, msgspec.Meta(max_length=8)],
-) -> None:  # fmt: skip
+) -> None:
     """Add a card that still has to be confirmed."""
     digits = number.replace(" ", "")
     if not bank.strip():
@@ -300,11 +366,15 @@ def add_card(
         ctx.refuse(ctx.t("This card has expired", "该卡已过期"))
     card = s.cards.add(
         BankCard(
-            bank=bank.strip(), network="Orbis" if int(digits[0]) % 2 else "Lumo", kind="debit",
-            last4=digits[-4:], expires=expires.strip(), verified=False,
+            bank=bank.strip(),
+            network="Orbis" if int(digits[0]) % 2 else "Lumo",
+            kind="debit",
+            last4=digits[-4:],
+            expires=expires.strip(),
+            verified=False,
             tint=CARD_TINTS[len(s.cards) % len(CARD_TINTS)],
         )
-    )  # fmt: skip
+    )
     _send_code(s, ctx, card)
     ctx.move(Back())
     ctx.move(at(f"/cards/{card.id}"))
@@ -323,10 +393,13 @@ def _send_code(s: State, ctx: Ctx, card: BankCard) -> None:
 
 
 @app.action(
-    "cards.resend", tool="Send a new code for a card that is not confirmed.", writes=["cards"],
-    check=lambda before, after, a: after.cards[a.card].codes_sent
-    == before.cards[a.card].codes_sent + 1,
-)  # fmt: skip
+    "cards.resend",
+    tool="Send a new code for a card that is not confirmed.",
+    writes=["cards"],
+    check=lambda before, after, a: (
+        after.cards[a.card].codes_sent == before.cards[a.card].codes_sent + 1
+    ),
+)
 def resend(s: State, ctx: Ctx, card: CardId) -> None:
     """Send a new code; the old one is void."""
     if s.cards[card].verified:
@@ -336,9 +409,11 @@ def resend(s: State, ctx: Ctx, card: CardId) -> None:
 
 
 @app.action(
-    "cards.verify", tool="Confirm a new card with the code from the text message.",
-    writes=["cards"], check=lambda before, after, a: after.cards[a.card].verified,
-)  # fmt: skip
+    "cards.verify",
+    tool="Confirm a new card with the code from the text message.",
+    writes=["cards"],
+    check=lambda before, after, a: after.cards[a.card].verified,
+)
 def verify(
     s: State, ctx: Ctx, card: CardId, code: Annotated[str, msgspec.Meta(max_length=10)]
 ) -> None:
@@ -354,18 +429,22 @@ def verify(
 
 
 @app.action(
-    "cards.freeze", tool="Freeze or unfreeze a card.", writes=["cards"],
+    "cards.freeze",
+    tool="Freeze or unfreeze a card.",
+    writes=["cards"],
     check=lambda before, after, a: after.cards[a.card].frozen == a.on,
-)  # fmt: skip
+)
 def freeze(s: State, ctx: Ctx, card: CardId, on: bool) -> None:
     """Freeze or unfreeze a card."""
     s.cards.update(card, frozen=on)
 
 
 @app.action(
-    "cards.main", tool="Make a card the one that is offered first.", writes=["main_card"],
+    "cards.main",
+    tool="Make a card the one that is offered first.",
+    writes=["main_card"],
     check=lambda before, after, a: after.main_card == a.card,
-)  # fmt: skip
+)
 def make_main(s: State, ctx: Ctx, card: CardId) -> None:
     """Make a card the main one."""
     check_card(s, ctx, card)
@@ -373,9 +452,11 @@ def make_main(s: State, ctx: Ctx, card: CardId) -> None:
 
 
 @app.action(
-    "cards.delete", tool="Remove a card that is not the main one.", writes=["cards"],
+    "cards.delete",
+    tool="Remove a card that is not the main one.",
+    writes=["cards"],
     check=lambda before, after, a: a.card not in after.cards,
-)  # fmt: skip
+)
 def delete_card(s: State, ctx: Ctx, card: CardId) -> None:
     """Remove a card."""
     if card == s.main_card:
@@ -390,17 +471,32 @@ def delete_card(s: State, ctx: Ctx, card: CardId) -> None:
 
 @app.action("payments.request", writes=["payments"])
 def request_payment(
-    s: State, ctx: Ctx, merchant: str, amount_cents: int, order: str, app: str, action: str,
-    args: dict[str, Any], path: str,
-) -> None:  # fmt: skip
+    s: State,
+    ctx: Ctx,
+    merchant: str,
+    amount_cents: int,
+    order: str,
+    app: str,
+    action: str,
+    args: dict[str, Any],
+    path: str,
+) -> None:
     """Keep what another app wants paid; its page `/pay/{payment}` is where the user answers.
 
     Once paid, `app.action` is called with `args` and `receipt`, the transaction's id.
     """
     s.payments.add(
-        Payment(merchant=merchant, amount_cents=amount_cents, order=order, app=app, action=action,
-                args=args, path=path, at_s=ctx.now_s)
-    )  # fmt: skip
+        Payment(
+            merchant=merchant,
+            amount_cents=amount_cents,
+            order=order,
+            app=app,
+            action=action,
+            args=args,
+            path=path,
+            at_s=ctx.now_s,
+        )
+    )
 
 
 def _open_payment(s: State, ctx: Ctx, payment: str) -> Payment:
@@ -411,19 +507,26 @@ def _open_payment(s: State, ctx: Ctx, payment: str) -> Payment:
 
 
 @app.action(
-    "payments.pay", tool="Pay what another app asks for (source: balance or a card's id).",
+    "payments.pay",
+    tool="Pay what another app asks for (source: balance or a card's id).",
     writes=["payments", "transactions", "balance_cents"],
     check=lambda before, after, a: after.payments[a.payment].state == "paid",
-)  # fmt: skip
+)
 def pay(s: State, ctx: Ctx, payment: PaymentId, source: Source) -> None:
     """Pay, tell the app that asked, and go back to it."""
     row = _open_payment(s, ctx, payment)
     take(s, ctx, row.amount_cents, source)
     s.payments.update(payment, state="paid", source=source)
     receipt = s.transactions.add(
-        Transaction(title=row.merchant, category="shopping", amount_cents=-row.amount_cents,
-                    at_s=ctx.now_s, source=source, note=row.order)
-    )  # fmt: skip
+        Transaction(
+            title=row.merchant,
+            category="shopping",
+            amount_cents=-row.amount_cents,
+            at_s=ctx.now_s,
+            source=source,
+            note=row.order,
+        )
+    )
     ctx.call(Call(app=row.app, action=row.action, args={**row.args, "receipt": receipt.id}))
     ctx.toast(ctx.t(f"Paid {money(row.amount_cents)}", f"已支付{money(row.amount_cents)}"))
     ctx.move(Back())
@@ -431,9 +534,11 @@ def pay(s: State, ctx: Ctx, payment: PaymentId, source: Source) -> None:
 
 
 @app.action(
-    "payments.decline", tool="Decline a payment that another app asks for.", writes=["payments"],
+    "payments.decline",
+    tool="Decline a payment that another app asks for.",
+    writes=["payments"],
     check=lambda before, after, a: after.payments[a.payment].state == "declined",
-)  # fmt: skip
+)
 def decline_payment(s: State, ctx: Ctx, payment: PaymentId) -> None:
     """Decline a payment and go back to the app that asked."""
     row = _open_payment(s, ctx, payment)
@@ -454,22 +559,31 @@ def refund(s: State, ctx: Ctx, merchant: str, amount_cents: int, order: str) -> 
     """Give money back to the balance."""
     s.balance_cents += amount_cents
     row = s.transactions.add(
-        Transaction(title=merchant, category="shopping", amount_cents=amount_cents,
-                    at_s=ctx.now_s, source=BALANCE, note=ctx.t(f"Refund {order}", f"退款{order}"))
-    )  # fmt: skip
+        Transaction(
+            title=merchant,
+            category="shopping",
+            amount_cents=amount_cents,
+            at_s=ctx.now_s,
+            source=BALANCE,
+            note=ctx.t(f"Refund {order}", f"退款{order}"),
+        )
+    )
     ctx.notify(
-        ctx.t("Refund received", "收到退款"), f"{merchant} {money(amount_cents)}",
+        ctx.t("Refund received", "收到退款"),
+        f"{merchant} {money(amount_cents)}",
         at(f"/t/{row.id}"),
-    )  # fmt: skip
+    )
 
 
 # ---- actions: transactions ---------------------------------------------------------------------
 
 
 @app.action(
-    "transactions.note", tool="Write a note on a transaction.", writes=["transactions"],
+    "transactions.note",
+    tool="Write a note on a transaction.",
+    writes=["transactions"],
     check=lambda before, after, a: after.transactions[a.transaction].note == a.note.strip(),
-)  # fmt: skip
+)
 def write_note(s: State, ctx: Ctx, transaction: TransactionId, note: Note) -> None:
     """Write a note on a transaction."""
     s.transactions.update(transaction, note=note.strip())
@@ -477,10 +591,11 @@ def write_note(s: State, ctx: Ctx, transaction: TransactionId, note: Note) -> No
 
 
 @app.action(
-    "transactions.categorise", tool="Put a transaction into another category.",
+    "transactions.categorise",
+    tool="Put a transaction into another category.",
     writes=["transactions"],
     check=lambda before, after, a: after.transactions[a.transaction].category == a.category,
-)  # fmt: skip
+)
 def categorise(s: State, ctx: Ctx, transaction: TransactionId, category: Category) -> None:
     """Put a transaction into another category."""
     s.transactions.update(transaction, category=category)

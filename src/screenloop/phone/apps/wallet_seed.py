@@ -125,19 +125,28 @@ def code_for(number: str, sent: int) -> str:
 
 CARD_TINTS = ("#0f766e", "#1e3a8a", "#7c2d12", "#4c1d95", "#334155")
 MERCHANTS: tuple[tuple[str, Category, int, int], ...] = (
-    ("Greenbasket", "groceries", 1800, 9400), ("Corner Pantry", "groceries", 600, 3200),
-    ("Saffron Table", "dining", 1900, 6400), ("Noodle Yard", "dining", 900, 2600),
-    ("Cafe Lumen", "dining", 380, 1450), ("Metro Line", "transport", 250, 900),
-    ("Ridely", "transport", 800, 3100), ("Nimbus", "shopping", 1500, 12_000),
-    ("Thread and Thimble", "shopping", 2200, 9900), ("Cinema Aurora", "fun", 1100, 2800),
-    ("Tuneloft", "fun", 999, 999), ("Fernhill Pharmacy", "health", 700, 4200),
-)  # fmt: skip
+    ("Greenbasket", "groceries", 1800, 9400),
+    ("Corner Pantry", "groceries", 600, 3200),
+    ("Saffron Table", "dining", 1900, 6400),
+    ("Noodle Yard", "dining", 900, 2600),
+    ("Cafe Lumen", "dining", 380, 1450),
+    ("Metro Line", "transport", 250, 900),
+    ("Ridely", "transport", 800, 3100),
+    ("Nimbus", "shopping", 1500, 12_000),
+    ("Thread and Thimble", "shopping", 2200, 9900),
+    ("Cinema Aurora", "fun", 1100, 2800),
+    ("Tuneloft", "fun", 999, 999),
+    ("Fernhill Pharmacy", "health", 700, 4200),
+)
 """Name, category, smallest and largest amount in cents."""
 BILLS: tuple[tuple[str, int, int, bool], ...] = (
-    ("Harbor Energy", 8640, 4, False), ("Brightwave Internet", 4900, 7, True),
-    ("Lindenau Water", 3275, -2, False), ("Pulse Gym", 2999, 12, False),
-    ("Orbit Mobile", 2500, 18, True), ("Maple Rentals", 145_000, 28, False),
-)  # fmt: skip
+    ("Harbor Energy", 8640, 4, False),
+    ("Brightwave Internet", 4900, 7, True),
+    ("Lindenau Water", 3275, -2, False),
+    ("Pulse Gym", 2999, 12, False),
+    ("Orbit Mobile", 2500, 18, True),
+    ("Maple Rentals", 145_000, 28, False),
+)
 
 
 def seed_cards(cast: Cast) -> Iterable[BankCard]:
@@ -150,10 +159,14 @@ def seed_cards(cast: Cast) -> Iterable[BankCard]:
     )
     for number, (bank, network, kind, frozen) in enumerate(entries):
         yield BankCard(
-            bank=bank, network=network, kind=kind, last4=f"{rng.randrange(1000, 10_000)}",
-            expires=f"{rng.randrange(1, 13):02d}/{rng.randrange(27, 31)}", frozen=frozen,
+            bank=bank,
+            network=network,
+            kind=kind,
+            last4=f"{rng.randrange(1000, 10_000)}",
+            expires=f"{rng.randrange(1, 13):02d}/{rng.randrange(27, 31)}",
+            frozen=frozen,
             tint=CARD_TINTS[number],
-        )  # fmt: skip
+        )
 
 
 def seed_transactions(cast: Cast) -> Iterable[Transaction]:
@@ -166,24 +179,37 @@ def seed_transactions(cast: Cast) -> Iterable[Transaction]:
         source = rng.choice((BALANCE, "card1", "card1", "card2"))
         rows.append(
             Transaction(
-                title=title, category=category, amount_cents=-rng.randrange(low, high + 1),
-                at_s=at_s, source=source,
+                title=title,
+                category=category,
+                amount_cents=-rng.randrange(low, high + 1),
+                at_s=at_s,
+                source=source,
             )
-        )  # fmt: skip
+        )
     rows += [
-        Transaction(title="Fernleaf Studio", category="income", amount_cents=284_000,
-                    source=BALANCE, at_s=cast.at(day, "07:30"), note="Salary")
+        Transaction(
+            title="Fernleaf Studio",
+            category="income",
+            amount_cents=284_000,
+            source=BALANCE,
+            at_s=cast.at(day, "07:30"),
+            note="Salary",
+        )
         for day in (-5, -36)
-    ]  # fmt: skip
+    ]
     for number in rng.sample(range(20), 6):
         amount = rng.choice((-1, 1)) * rng.randrange(8, 90) * 100
         rows.append(
             Transaction(
-                title=cast.people[number].name, category="transfer", amount_cents=amount,
-                at_s=cast.at(-rng.randrange(2, 50), "18:20"), source=BALANCE,
-                person=f"person{number + 1}", note=rng.choice(("Lunch", "Tickets", "Rent", "")),
+                title=cast.people[number].name,
+                category="transfer",
+                amount_cents=amount,
+                at_s=cast.at(-rng.randrange(2, 50), "18:20"),
+                source=BALANCE,
+                person=f"person{number + 1}",
+                note=rng.choice(("Lunch", "Tickets", "Rent", "")),
             )
-        )  # fmt: skip
+        )
     return sorted(rows, key=lambda r: r.at_s)
 
 
@@ -199,7 +225,10 @@ def seed_requests(cast: Cast) -> Iterable[MoneyRequest]:
     notes = ("Concert tickets", "Pizza night", "Birthday gift", "Taxi home")
     for place, number in enumerate(rng.sample(range(20), 4)):
         yield MoneyRequest(
-            person=f"person{number + 1}", name=cast.people[number].name, note=notes[place],
-            amount_cents=rng.randrange(12, 80) * 50, incoming=place < 3,
+            person=f"person{number + 1}",
+            name=cast.people[number].name,
+            note=notes[place],
+            amount_cents=rng.randrange(12, 80) * 50,
+            incoming=place < 3,
             at_s=cast.at(-place - 1, "17:45"),
-        )  # fmt: skip
+        )

@@ -102,9 +102,11 @@ def take(s: State, ctx: Ctx, cents: int, source: str) -> None:
     left = s.daily_limit_cents - spent_today(s, ctx.now_s)
     if cents > left:
         ctx.refuse(
-            ctx.t(f"Over your daily limit: {money(max(0, left))} left today",
-                  f"超出每日限额：今天还可用{money(max(0, left))}")
-        )  # fmt: skip
+            ctx.t(
+                f"Over your daily limit: {money(max(0, left))} left today",
+                f"超出每日限额：今天还可用{money(max(0, left))}",
+            )
+        )
     if source == BALANCE:
         if cents > s.balance_cents:
             ctx.refuse(ctx.t("Your balance is too low", "余额不足"))
@@ -146,9 +148,10 @@ def get_balance(s: State, ctx: Ctx) -> dict[str, int]:
     """Return the balance and the limit."""
     left = s.daily_limit_cents - spent_today(s, ctx.now_s)
     return {
-        "balance_cents": s.balance_cents, "daily_limit_cents": s.daily_limit_cents,
+        "balance_cents": s.balance_cents,
+        "daily_limit_cents": s.daily_limit_cents,
         "left_today_cents": max(0, left),
-    }  # fmt: skip
+    }
 
 
 @app.query(
@@ -157,9 +160,12 @@ def get_balance(s: State, ctx: Ctx) -> dict[str, int]:
     shows="/activity",
 )
 def search(
-    s: State, ctx: Ctx, text: str = "", category: Category | None = None,
+    s: State,
+    ctx: Ctx,
+    text: str = "",
+    category: Category | None = None,
     direction: Literal["", "in", "out"] = "",
-) -> list[Transaction]:  # fmt: skip
+) -> list[Transaction]:
     """Return the transactions that fit."""
     return found(s, text, category or "", direction)
 
@@ -171,9 +177,10 @@ def get_transaction(s: State, ctx: Ctx, transaction: TransactionId) -> Transacti
 
 
 @app.query(
-    "spending.month", tool="Sum what was spent in a month (YYYY-MM) by category, in cents.",
+    "spending.month",
+    tool="Sum what was spent in a month (YYYY-MM) by category, in cents.",
     shows="/spending",
-)  # fmt: skip
+)
 def spending(s: State, ctx: Ctx, month: str) -> dict[str, int]:
     """Return cents by category."""
     return spent(s, month)

@@ -67,21 +67,41 @@ class CardFace(Struct, frozen=True, kw_only=True):
         d.box(left, y + 4, width, 172, _ground(self.tint), radius=20, shadow=4)
         pale = mix(self.tint, "#ffffff", 0.75)
         white = "#ffffff"
-        d.text(self.bank, left + 20, y + 20, width - 150, size_px=17, bold=True, color=white,
-               role=None)  # fmt: skip
+        d.text(
+            self.bank, left + 20, y + 20, width - 150, size_px=17, bold=True, color=white, role=None
+        )
         status = d.words(self.status)
         if status:
             d.box(left + width - 118, y + 18, 102, 28, "rgba(0,0,0,0.28)", radius=14)
-            d.text(status, left + width - 118, y + 18, 102, size_px=12, line_px=28, bold=True,
-                   align="center", color=white, role=None)  # fmt: skip
+            d.text(
+                status,
+                left + width - 118,
+                y + 18,
+                102,
+                size_px=12,
+                line_px=28,
+                bold=True,
+                align="center",
+                color=white,
+                role=None,
+            )
         d.box(left + 20, y + 64, 40, 30, "#e8c77a", radius=6)
         d.box(left + 32, y + 64, 1, 30, "#b8934a")
         d.box(left + 47, y + 64, 1, 30, "#b8934a")
         shown = f"•••• •••• •••• {self.last4}"
         d.text(shown, left + 20, y + 108, width - 40, size_px=18, color=white, role=None)
         d.text(self.expires, left + 20, y + 142, 120, size_px=14, color=pale, role=None)
-        d.text(self.network, left + width - 140, y + 138, 120, size_px=18, bold=True, color=white,
-               align="right", role=None)  # fmt: skip
+        d.text(
+            self.network,
+            left + width - 140,
+            y + 138,
+            120,
+            size_px=18,
+            bold=True,
+            color=white,
+            align="right",
+            role=None,
+        )
         label = " · ".join(filter(None, (self.bank, f"•••• {self.last4}", status)))
         box = Box(left, y + 4, width, 172)
         d.node(Node(role="button" if self.do else "image", label=label, box=box, do=self.do))
@@ -107,14 +127,23 @@ class SpendBar(Struct, frozen=True, kw_only=True):
         t = d.theme
         left = x + MARGIN_PX
         color = self.tint if not t.dark else mix(self.tint, "#ffffff", 0.4)
-        d.box(left, y + 12, 40, 40, mix(self.tint, t.surface, 0.86 if not t.dark else 0.7),
-              radius=13)  # fmt: skip
+        d.box(
+            left, y + 12, 40, 40, mix(self.tint, t.surface, 0.86 if not t.dark else 0.7), radius=13
+        )
         d.icon(self.icon, left + 10, y + 22, 20, color)
         room = w - 2 * MARGIN_PX - 54
         label = d.words(self.words)
         d.text(label, left + 54, y + 12, room - 100, size_px=15, role=None)
-        d.text(self.amount, left + 54 + room - 100, y + 12, 100, size_px=15, bold=True,
-               align="right", role=None)  # fmt: skip
+        d.text(
+            self.amount,
+            left + 54 + room - 100,
+            y + 12,
+            100,
+            size_px=15,
+            bold=True,
+            align="right",
+            role=None,
+        )
         d.box(left + 54, y + 42, room, 6, t.fill, radius=3)
         d.box(left + 54, y + 42, max(6, round(room * self.share)), 6, color, radius=3)
         box = Box(x, y, w, 64)
@@ -124,9 +153,12 @@ class SpendBar(Struct, frozen=True, kw_only=True):
 # ---- what several pages share --------------------------------------------------------------
 
 STATES = {
-    "open": ("Open", "待处理"), "paid": ("Paid", "已支付"), "declined": ("Declined", "已拒绝"),
-    "cancelled": ("Cancelled", "已取消"), "void": ("Closed", "已关闭"),
-}  # fmt: skip
+    "open": ("Open", "待处理"),
+    "paid": ("Paid", "已支付"),
+    "declined": ("Declined", "已拒绝"),
+    "cancelled": ("Cancelled", "已取消"),
+    "void": ("Closed", "已关闭"),
+}
 
 
 def tabs(shown: str) -> tuple[Tab, ...]:
@@ -149,9 +181,12 @@ def transaction_row(ui: Ui, t: Transaction) -> Row:
     sign = "+" if t.amount_cents > 0 else ""
     lead = Avatar(name=t.title) if t.person else Glyph(icon=icon, tint=tint)
     return Row(
-        title=t.title, subtitle=f"{ui.t(*words)} · {ui.ago(t.at_s)}", lead=lead,
-        trailing=f"{sign}{ui.money(t.amount_cents)}", do=at(f"/t/{t.id}"),
-    )  # fmt: skip
+        title=t.title,
+        subtitle=f"{ui.t(*words)} · {ui.ago(t.at_s)}",
+        lead=lead,
+        trailing=f"{sign}{ui.money(t.amount_cents)}",
+        do=at(f"/t/{t.id}"),
+    )
 
 
 def source_words(s: State, ui: Ui, source: str) -> str:

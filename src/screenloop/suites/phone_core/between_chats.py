@@ -26,10 +26,11 @@ NEW_PERSON = "person21"
 def _noted(title: str, *bodies: Expected, says: str) -> tuple[Check, ...]:
     """Return checks that one note was added, whose text matches each of `bodies`."""
     return tuple(
-        Added(app="notes", table="notes", says=says,
-              where={"title": Text(value=title), "body": body})
+        Added(
+            app="notes", table="notes", says=says, where={"title": Text(value=title), "body": body}
+        )
         for body in bodies
-    )  # fmt: skip
+    )
 
 
 # ---- from Messages to Contacts -----------------------------------------------------------------
@@ -45,16 +46,25 @@ def save_unknown_sender(w: WorldView) -> Draft:
         "the full name from the text.",
         params={"name": person.name, "phone": person.phone},
         checks=(
-            Added(app="contacts", table="people", says="The name is right", weight=2,
-                  where={"name": Text(value=person.name)}),
-            Added(app="contacts", table="people", says="The number is right",
-                  where={"phone": Text(value=person.phone, mode="digits")}),
+            Added(
+                app="contacts",
+                table="people",
+                says="The name is right",
+                weight=2,
+                where={"name": Text(value=person.name)},
+            ),
+            Added(
+                app="contacts",
+                table="people",
+                says="The number is right",
+                where={"phone": Text(value=person.phone, mode="digits")},
+            ),
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, person.phone).id),
             call(messages.save_contact, thread=chat_with(w, person.phone).id, name=person.name),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("plumber_with_appointment", apps=("contacts", "messages"))
@@ -68,33 +78,55 @@ def plumber_with_appointment(w: WorldView) -> Draft:
         "and number. Write into the contact's notes on which date and at what time they can come.",
         params={"name": person.name, "phone": person.phone},
         checks=(
-            Added(app="contacts", table="people", says="Name and number are right", weight=2,
-                  where={"name": name, "phone": Text(value=person.phone, mode="digits")}),
-            Added(app="contacts", table="people", says="It is a work contact",
-                  where={"name": name, "group": "work"}),
-            Added(app="contacts", table="people", says="The day is noted",
-                  where={"name": name, "note": Date(value=f.plumber_day)}),
-            Added(app="contacts", table="people", says="The time is noted",
-                  where={"name": name, "note": Time(value=f.plumber_time)}),
+            Added(
+                app="contacts",
+                table="people",
+                says="Name and number are right",
+                weight=2,
+                where={"name": name, "phone": Text(value=person.phone, mode="digits")},
+            ),
+            Added(
+                app="contacts",
+                table="people",
+                says="It is a work contact",
+                where={"name": name, "group": "work"},
+            ),
+            Added(
+                app="contacts",
+                table="people",
+                says="The day is noted",
+                where={"name": name, "note": Date(value=f.plumber_day)},
+            ),
+            Added(
+                app="contacts",
+                table="people",
+                says="The time is noted",
+                where={"name": name, "note": Time(value=f.plumber_time)},
+            ),
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, person.phone).id),
             call(contacts.add, name=person.name, phone=person.phone, group="work"),
-            call(contacts.write_note, person=NEW_PERSON,
-                 note=f"{spoken(f.plumber_day)}, {f.plumber_time}"),
+            call(
+                contacts.write_note,
+                person=NEW_PERSON,
+                note=f"{spoken(f.plumber_day)}, {f.plumber_time}",
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("keep_door_code", apps=("contacts", "messages"))
 def keep_door_code(w: WorldView) -> Draft:
     """Note a fact from an archived conversation with the contact it came from."""
     f = facts(w.cast)
-    words, member, fact = w.rng.choice((
-        ("the door code of the cabin", f.cabin, f.cabin_code),
-        ("the password of the internet router at home", f.flat, f.wifi_password),
-        (f"the booking code of our hotel in {f.trip_city}", f.trip, f.hotel_code),
-    ))  # fmt: skip
+    words, member, fact = w.rng.choice(
+        (
+            ("the door code of the cabin", f.cabin, f.cabin_code),
+            ("the password of the internet router at home", f.flat, f.wifi_password),
+            (f"the booking code of our hotel in {f.trip_city}", f.trip, f.hotel_code),
+        )
+    )
     person = person_of(w.state(contacts.State), member.phone)
     assert person is not None
     return Draft(
@@ -102,14 +134,19 @@ def keep_door_code(w: WorldView) -> Draft:
         f"{first_name(member.name)}'s contact.",
         params={"person": person.id, "fact": fact},
         checks=(
-            Changed(app="contacts", table="people", ids=(person.id,),
-                    to={"note": Text(value=fact, mode="contains")}, says=f"It says {fact}"),
+            Changed(
+                app="contacts",
+                table="people",
+                ids=(person.id,),
+                to={"note": Text(value=fact, mode="contains")},
+                says=f"It says {fact}",
+            ),
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, member.phone).id),
             call(contacts.write_note, person=person.id, note=fact),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- from Messages to Notes --------------------------------------------------------------------
@@ -126,26 +163,31 @@ def note_trip_facts(w: WorldView) -> Draft:
         "booking code of the hotel. It was all in our texts.",
         params={"title": title},
         checks=_noted(
-            title, Text(value=str(f.train), mode="contains"), Time(value=f.train_time),
-            Text(value=f.hotel_code, mode="contains"), says="The note holds what was asked for",
+            title,
+            Text(value=str(f.train), mode="contains"),
+            Time(value=f.train_time),
+            Text(value=f.hotel_code, mode="contains"),
+            says="The note holds what was asked for",
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, f.trip.phone).id),
             call(notes.add, title=title, body=body),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("note_that_reminds", apps=("notes", "messages"))
 def note_that_reminds(w: WorldView) -> Draft:
     """Make a note that reminds before the day that a text tells."""
     f = facts(w.cast)
-    title, words, phone, day = w.rng.choice((
-        ("Brush well", "my check-up at the dentist", DENTIST, f.dentist_day),
-        ("Finish the book", "the evening of the book club", f.club.phone, f.club_day),
-        ("Pay the rent", "my rent is due", f.flat.phone, f.rent_day),
-        ("Pack my bag", f"we leave for {f.trip_city}", f.trip.phone, f.trip_day),
-    ))  # fmt: skip
+    title, words, phone, day = w.rng.choice(
+        (
+            ("Brush well", "my check-up at the dentist", DENTIST, f.dentist_day),
+            ("Finish the book", "the evening of the book club", f.club.phone, f.club_day),
+            ("Pay the rent", "my rent is due", f.flat.phone, f.rent_day),
+            ("Pack my bag", f"we leave for {f.trip_city}", f.trip.phone, f.trip_day),
+        )
+    )
     clock = w.rng.choice(("08:30", "12:15", "18:45"))
     when = at_s(day_before(day), clock)
     return Draft(
@@ -153,18 +195,26 @@ def note_that_reminds(w: WorldView) -> Draft:
         f"{words}. The date is in my texts.",
         params={"title": title, "day": day_before(day), "clock": clock},
         checks=(
-            Added(app="notes", table="notes", where={"title": Text(value=title)},
-                  says=f"There is a note {title}"),
-            Added(app="notes", table="notes", weight=2,
-                  where={"title": Text(value=title), "remind_s": when},
-                  says=f"It reminds on {spoken(day_before(day))} at {clock}"),
+            Added(
+                app="notes",
+                table="notes",
+                where={"title": Text(value=title)},
+                says=f"There is a note {title}",
+            ),
+            Added(
+                app="notes",
+                table="notes",
+                weight=2,
+                where={"title": Text(value=title), "remind_s": when},
+                says=f"It reminds on {spoken(day_before(day))} at {clock}",
+            ),
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, phone).id),
             call(notes.add, title=title),
             call(notes.remind, note=new_note_id(w), date=day_before(day), time=clock),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("note_of_debts", apps=("notes", "messages"))
@@ -181,15 +231,26 @@ def note_of_debts(w: WorldView) -> Draft:
         "Look in my texts.",
         params={"mine": mine, "theirs": theirs},
         checks=(
-            Added(app="notes", table="notes", where={"title": Text(value="Money")}, weight=0,
-                  says="There is a list"),
-            *(Added(app="notes", table="items", says=words,
-                    where={"note": note, "text": Money(cents=cents), "done": False})
-              for cents, words in zip((mine, theirs), says, strict=True)),
+            Added(
+                app="notes",
+                table="notes",
+                where={"title": Text(value="Money")},
+                weight=0,
+                says="There is a list",
+            ),
+            *(
+                Added(
+                    app="notes",
+                    table="items",
+                    says=words,
+                    where={"note": note, "text": Money(cents=cents), "done": False},
+                )
+                for cents, words in zip((mine, theirs), says, strict=True)
+            ),
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, f.flat.phone).id),
             look(messages.get_thread, thread=chat_with(w, f.debt.phone).id),
             call(notes.add, title="Money", items="\n".join(lines)),
         ),
-    )  # fmt: skip
+    )

@@ -49,18 +49,29 @@ def wake_before_event(w: WorldView) -> Draft:
         "begins, just this once.",
         params={"time": time, "before": before},
         patches=(
-            {"app": "calendar", "table": "events", "op": "set", "id": event.id,
-             "fields": {"start": start, "end": later(start, 45)}},
+            {
+                "app": "calendar",
+                "table": "events",
+                "op": "set",
+                "id": event.id,
+                "fields": {"start": start, "end": later(start, 45)},
+            },
         ),
         checks=(
-            Added(app="clock", table="alarms", where={"time": time, "enabled": True}, weight=2,
-                  says=f"An alarm rings at {time}"),
+            Added(
+                app="clock",
+                table="alarms",
+                where={"time": time, "enabled": True},
+                weight=2,
+                says=f"An alarm rings at {time}",
+            ),
             Added(app="clock", table="alarms", where={"days": ""}, says="It rings once"),
         ),
         golden=(
-            look(calendar.get, event=event.id, date=event.date), call(clock.add_alarm, time=time),
+            look(calendar.get, event=event.id, date=event.date),
+            call(clock.add_alarm, time=time),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("medicine_alarms", apps=("clock", "notes"))
@@ -70,28 +81,40 @@ def medicine_alarms(w: WorldView) -> Draft:
     old = alarm_labelled(w, "Take medicine")
     label = w.rng.choice(("Medicine", f.medicine))
     daily: tuple[Check, ...] = tuple(
-        Added(app="clock", table="alarms", says=f"One rings at {time} every day",
-              where={"time": time, "days": EVERY_DAY, "enabled": True})
+        Added(
+            app="clock",
+            table="alarms",
+            says=f"One rings at {time} every day",
+            where={"time": time, "days": EVERY_DAY, "enabled": True},
+        )
         for time in f.medicine_times
-    )  # fmt: skip
+    )
     return Draft(
         goal="I noted at which times of the day I have to take my medicine now. Set an alarm for "
         f'each of them, every day, called "{label}", and delete the old one for the medicine.',
         params={"times": list(f.medicine_times), "label": label},
         checks=(
             *daily,
-            Added(app="clock", table="alarms", where={"label": Text(value=label)}, count=2,
-                  says=f"Both are called {label}"),
-            Removed(app="clock", table="alarms", where={"id": old.id},
-                    says="The old alarm is gone"),
+            Added(
+                app="clock",
+                table="alarms",
+                where={"label": Text(value=label)},
+                count=2,
+                says=f"Both are called {label}",
+            ),
+            Removed(
+                app="clock", table="alarms", where={"id": old.id}, says="The old alarm is gone"
+            ),
         ),
         golden=(
             look(notes.get, note=note_titled(w, "Health").id),
-            *(call(clock.add_alarm, time=time, label=label, days=EVERY_DAY)
-              for time in f.medicine_times),
+            *(
+                call(clock.add_alarm, time=time, label=label, days=EVERY_DAY)
+                for time in f.medicine_times
+            ),
             call(clock.delete_alarm, alarm=old.id),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("time_the_oven", apps=("clock", "notes"))
@@ -107,20 +130,34 @@ def time_the_oven(w: WorldView) -> Draft:
         f'recipe says and call it "{label}".',
         params={"minutes": minutes, "label": label},
         patches=(
-            {"app": "notes", "table": "notes", "op": "set", "id": note.id,
-             "fields": {"body": body}},
+            {
+                "app": "notes",
+                "table": "notes",
+                "op": "set",
+                "id": note.id,
+                "fields": {"body": body},
+            },
         ),
         checks=(
-            Added(app="clock", table="countdowns", says="It runs for the right time", weight=2,
-                  where={"total_s": 60 * minutes, "state": "running"}),
-            Added(app="clock", table="countdowns", where={"label": Text(value=label)},
-                  says=f"It is called {label}"),
+            Added(
+                app="clock",
+                table="countdowns",
+                says="It runs for the right time",
+                weight=2,
+                where={"total_s": 60 * minutes, "state": "running"},
+            ),
+            Added(
+                app="clock",
+                table="countdowns",
+                where={"label": Text(value=label)},
+                says=f"It is called {label}",
+            ),
         ),
         golden=(
             look(notes.get, note=note.id),
             call(clock.start_countdown, minutes=minutes, label=label),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("start_in_their_city", apps=("clock", "calendar", "messages"))
@@ -136,14 +173,15 @@ def start_in_their_city(w: WorldView) -> Draft:
         goal=f"{person.name} is in {zone.name} and will join {event.title} from there. Text them "
         "what their clock will show when it begins; only that time.",
         params={"person": person.id, "event": event.id, "zone": zone.id},
-        checks=texted(w, person.phone, Time(value=there),
-                      says=f"{person.name} knows the time in {zone.name}"),
+        checks=texted(
+            w, person.phone, Time(value=there), says=f"{person.name} knows the time in {zone.name}"
+        ),
         golden=(
             look(calendar.get, event=event.id, date=event.date),
             look(clock.convert, zone=zone.id, here=event.start),
             call(messages.start, phone=person.phone, text=there),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- the settings ------------------------------------------------------------------------------
@@ -152,27 +190,37 @@ def start_in_their_city(w: WorldView) -> Draft:
 @pack.template("join_network_from_note", apps=("settings", "notes"))
 def join_network_from_note(w: WorldView) -> Draft:
     """Join a network whose password stands in a note."""
-    name, words, title, more = w.rng.choice((
-        ("Corner Cafe", "the cafe at the corner", "Places to work", "Best seats are upstairs."),
-        ("Guest House", "the guest house", "Weekend away", "Breakfast until ten."),
-        ("Printer-7C1A", "the printer itself", "How to print", "Paper is in the drawer."),
-    ))  # fmt: skip
+    name, words, title, more = w.rng.choice(
+        (
+            ("Corner Cafe", "the cafe at the corner", "Places to work", "Best seats are upstairs."),
+            ("Guest House", "the guest house", "Weekend away", "Breakfast until ten."),
+            ("Printer-7C1A", "the printer itself", "How to print", "Paper is in the drawer."),
+        )
+    )
     network = network_named(w, name)
     note = new_note_id(w)
     return Draft(
         goal=f"Connect me to the Wi-Fi of {words}. I wrote the password into a note once.",
         params={"network": network.id},
         patches=(
-            {"app": "notes", "table": "notes", "op": "add", "row": {
-                "title": title, "body": f"{more}\nWi-Fi {name}: {network.password}",
-                "created_s": w.cast.at(-18), "edited_s": w.cast.at(-18)}},
+            {
+                "app": "notes",
+                "table": "notes",
+                "op": "add",
+                "row": {
+                    "title": title,
+                    "body": f"{more}\nWi-Fi {name}: {network.password}",
+                    "created_s": w.cast.at(-18),
+                    "edited_s": w.cast.at(-18),
+                },
+            },
         ),
         checks=joined(network.id, name),
         golden=(
             look(notes.get, note=note),
             call(settings.join, network=network.id, password=network.password),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("join_network_from_text", apps=("settings", "messages"))
@@ -184,17 +232,25 @@ def join_network_from_text(w: WorldView) -> Draft:
         "at home. It does not show by itself. Connect my phone to it.",
         params={"name": f.wifi_name},
         checks=(
-            Added(app="settings", table="networks", says="The name is right",
-                  where={"name": Text(value=f.wifi_name, mode="exact"), "secured": True}),
-            Added(app="settings", table="networks", where={"password": f.wifi_password},
-                  says="The password is right"),
+            Added(
+                app="settings",
+                table="networks",
+                says="The name is right",
+                where={"name": Text(value=f.wifi_name, mode="exact"), "secured": True},
+            ),
+            Added(
+                app="settings",
+                table="networks",
+                where={"password": f.wifi_password},
+                says="The password is right",
+            ),
             Value(app="os", path="wifi_network", to=f.wifi_name, says="The phone is in it"),
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, f.flat.phone).id),
             call(settings.add_network, name=f.wifi_name, password=f.wifi_password),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("hotspot_for_friend", apps=("settings", "messages"))
@@ -214,14 +270,20 @@ def hotspot_for_friend(w: WorldView) -> Draft:
         allowed=("os.wifi",),
         checks=(
             Value(app="os", path="hotspot", to=True, says="The internet is shared"),
-            *texted(w, person.phone, Text(value=name, mode="contains"),
-                    Text(value=password, mode="contains"), says=f"{person.name} has both"),
+            *texted(
+                w,
+                person.phone,
+                Text(value=name, mode="contains"),
+                Text(value=password, mode="contains"),
+                says=f"{person.name} has both",
+            ),
         ),
         golden=(
-            call(settings.set_switch, name="hotspot", on=True), look(settings.read_hotspot),
+            call(settings.set_switch, name="hotspot", on=True),
+            look(settings.read_hotspot),
             call(messages.start, phone=person.phone, text=f"{name}, {password}"),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("text_serial_number", apps=("settings", "messages"))
@@ -229,16 +291,21 @@ def text_serial_number(w: WorldView) -> Draft:
     """Text a fact about the phone."""
     person = w.pick(without_chat(w))
     phone = w.state(Settings).phone[PHONE]
-    words, fact = w.rng.choice((
-        ("its serial number", phone.serial), ("the number to call it by", phone.number),
-    ))  # fmt: skip
+    words, fact = w.rng.choice(
+        (
+            ("its serial number", phone.serial),
+            ("the number to call it by", phone.number),
+        )
+    )
     return Draft(
         goal=f"{person.name} takes out an insurance for this phone and needs {words}. Look it up "
         "and text it.",
         params={"person": person.id, "fact": fact},
-        checks=texted(w, person.phone, Text(value=fact, mode="contains"),
-                      says=f"{person.name} has {words}"),
-        golden=(
-            look(settings.about), call(messages.start, phone=person.phone, text=fact),
+        checks=texted(
+            w, person.phone, Text(value=fact, mode="contains"), says=f"{person.name} has {words}"
         ),
-    )  # fmt: skip
+        golden=(
+            look(settings.about),
+            call(messages.start, phone=person.phone, text=fact),
+        ),
+    )

@@ -57,13 +57,22 @@ def send_photo(w: WorldView) -> Draft:
         params={"thread": thread.id, "photo": photo.id},
         patches=quiet(thread),
         checks=(
-            Added(app="messages", table="messages", weight=2, says=f"{person.name} got the picture",
-                  where={"thread": thread.id, "mine": True, "photo": photo.id}),
-            Added(app="messages", table="messages", says="The words are right",
-                  where={"thread": thread.id, "mine": True, "text": Text(value=text)}),
+            Added(
+                app="messages",
+                table="messages",
+                weight=2,
+                says=f"{person.name} got the picture",
+                where={"thread": thread.id, "mine": True, "photo": photo.id},
+            ),
+            Added(
+                app="messages",
+                table="messages",
+                says="The words are right",
+                where={"thread": thread.id, "mine": True, "text": Text(value=text)},
+            ),
         ),
         golden=(call(messages.send, thread=thread.id, text=text, photo=photo.id),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("return_to_photo_place", apps=("gallery", "calendar"))
@@ -77,16 +86,24 @@ def return_to_photo_place(w: WorldView) -> Draft:
         f"for the whole of {spoken(day)}, with the town as the place.",
         params={"photo": photo.id, "title": title, "day": day},
         checks=(
-            Added(app="calendar", table="events", says=f"{title} is planned for {day}",
-                  where={"title": Text(value=title), "date": day, "all_day": True}),
-            Added(app="calendar", table="events", says=f"It takes place in {photo.place}",
-                  where={"title": Text(value=title), "location": Text(value=photo.place)}),
+            Added(
+                app="calendar",
+                table="events",
+                says=f"{title} is planned for {day}",
+                where={"title": Text(value=title), "date": day, "all_day": True},
+            ),
+            Added(
+                app="calendar",
+                table="events",
+                says=f"It takes place in {photo.place}",
+                where={"title": Text(value=title), "location": Text(value=photo.place)},
+            ),
         ),
         golden=(
             look(gallery.get, photo=photo.id),
             call(calendar.add, title=title, date=day, all_day=True, location=photo.place),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("list_of_documents", apps=("gallery", "notes"))
@@ -102,14 +119,24 @@ def list_of_documents(w: WorldView) -> Draft:
         f'list "{title}" with one line for each, which I can tick off.',
         params={"folder": folder.id, "title": title},
         checks=(
-            Added(app="notes", table="notes", where={"title": Text(value=title)},
-                  says=f"There is a list {title}"),
-            *(Added(app="notes", table="items", says=f"{name} is on it",
-                    where={"note": note, "text": Text(value=name), "done": False})
-              for name in names),
+            Added(
+                app="notes",
+                table="notes",
+                where={"title": Text(value=title)},
+                says=f"There is a list {title}",
+            ),
+            *(
+                Added(
+                    app="notes",
+                    table="items",
+                    says=f"{name} is on it",
+                    where={"note": note, "text": Text(value=name), "done": False},
+                )
+                for name in names
+            ),
         ),
         golden=(
             look(gallery.folder_files, folder=folder.id),
             call(notes.add, title=title, items="\n".join(names)),
         ),
-    )  # fmt: skip
+    )

@@ -55,7 +55,7 @@ def claim_debt(w: WorldView) -> Draft:
             look(messages.get_thread, thread=chat_with(w, f.debt.phone).id),
             call(wallet.ask, person=person.id, amount=plain(f.debt_cents)),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("pay_rent_share", apps=("wallet", "messages"))
@@ -122,14 +122,19 @@ def pay_request_and_tell(w: WorldView) -> Draft:
         patches=quiet(thread) if thread else (),
         allowed=("messages.threads.archived",) if thread and thread.archived else (),
         checks=(
-            Changed(app="wallet", table="requests", ids=(request.id,), to={"state": "paid"},
-                    says="The request is paid"),
+            Changed(
+                app="wallet",
+                table="requests",
+                ids=(request.id,),
+                to={"state": "paid"},
+                says="The request is paid",
+            ),
             sent(person, request.amount_cents, says=f"{person.name} got the money"),
             balance_is(w, -request.amount_cents),
             *texted(w, person.phone, Text(value=text), weight=2, says=f"{person.name} knows"),
         ),
         golden=(call(wallet.approve, request=request.id), tell),
-    )  # fmt: skip
+    )
 
 
 @pack.template("bill_of_plumber", apps=("wallet", "messages"))
@@ -142,18 +147,30 @@ def bill_of_plumber(w: WorldView) -> Draft:
         f'for "{name}", due on the day the plumber comes.',
         params={"cents": f.plumber_cents, "day": f.plumber_day},
         checks=(
-            Added(app="wallet", table="bills", says=f"There is a bill of {name}",
-                  where={"payee": Text(value=name), "paid": False}),
-            Added(app="wallet", table="bills", where={"amount_cents": f.plumber_cents},
-                  says=f"It is over {dollars(f.plumber_cents)}"),
-            Added(app="wallet", table="bills", where={"due": f.plumber_day},
-                  says=f"It is due on {f.plumber_day}"),
+            Added(
+                app="wallet",
+                table="bills",
+                says=f"There is a bill of {name}",
+                where={"payee": Text(value=name), "paid": False},
+            ),
+            Added(
+                app="wallet",
+                table="bills",
+                where={"amount_cents": f.plumber_cents},
+                says=f"It is over {dollars(f.plumber_cents)}",
+            ),
+            Added(
+                app="wallet",
+                table="bills",
+                where={"due": f.plumber_day},
+                says=f"It is due on {f.plumber_day}",
+            ),
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, f.plumber.phone).id),
             call(wallet.add_bill, payee=name, amount=plain(f.plumber_cents), due=f.plumber_day),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("confirm_new_card", apps=("wallet", "messages"))
@@ -170,21 +187,37 @@ def confirm_new_card(w: WorldView) -> Draft:
         params={"bank": bank, "number": number, "expires": expires},
         allowed=("messages.messages", "messages.threads"),
         checks=(
-            Added(app="wallet", table="cards", says="The card is there",
-                  where={"bank": Text(value=bank), "last4": number[-4:], "expires": expires}),
-            Added(app="wallet", table="cards", where={"last4": number[-4:], "verified": True},
-                  weight=2, says="It is confirmed"),
-            Count(app="messages", table="messages", where={"mine": True}, weight=0,
-                  equals=len(chats.messages.where(lambda m: m.mine)), says="Nobody was written to"),
+            Added(
+                app="wallet",
+                table="cards",
+                says="The card is there",
+                where={"bank": Text(value=bank), "last4": number[-4:], "expires": expires},
+            ),
+            Added(
+                app="wallet",
+                table="cards",
+                where={"last4": number[-4:], "verified": True},
+                weight=2,
+                says="It is confirmed",
+            ),
+            Count(
+                app="messages",
+                table="messages",
+                where={"mine": True},
+                weight=0,
+                equals=len(chats.messages.where(lambda m: m.mine)),
+                says="Nobody was written to",
+            ),
         ),
         golden=(
             call(wallet.add_card, bank=bank, number=number, expires=expires),
             Wait(seconds=CODE_WAIT_S),
             look(messages.get_thread, thread=f"thread{len(chats.threads) + 1}"),
-            call(wallet.verify, card=f"card{len(w.state(State).cards) + 1}",
-                 code=code_for(number, 1)),
+            call(
+                wallet.verify, card=f"card{len(w.state(State).cards) + 1}", code=code_for(number, 1)
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- the wallet, and notes, contacts, the calendar -----------------------------------------------
@@ -202,10 +235,11 @@ def transfer_with_number(w: WorldView) -> Draft:
         params={"person": person.id, "transaction": transfer.id},
         checks=(AnswerIs(to=Money(cents=cents), says="The amount of the transfer"),),
         golden=(
-            look(contacts.search, text=person.phone), look(look_ups.search, text=person.name),
+            look(contacts.search, text=person.phone),
+            look(look_ups.search, text=person.name),
             Answer(text=dollars(cents)),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("bill_into_calendar", apps=("wallet", "calendar"))
@@ -218,19 +252,37 @@ def bill_into_calendar(w: WorldView) -> Draft:
         "How much it is should stand in the notes of the entry.",
         params={"bill": bill.id, "day": bill.due},
         checks=(
-            Added(app="calendar", table="events", says=f"{title} is in the calendar on the day",
-                  where={"title": Text(value=title), "date": bill.due}, weight=2),
-            Added(app="calendar", table="events", where={"title": Text(value=title),
-                  "all_day": True}, says="All day"),
-            Added(app="calendar", table="events", says="The amount is noted",
-                  where={"title": Text(value=title), "note": Money(cents=bill.amount_cents)}),
+            Added(
+                app="calendar",
+                table="events",
+                says=f"{title} is in the calendar on the day",
+                where={"title": Text(value=title), "date": bill.due},
+                weight=2,
+            ),
+            Added(
+                app="calendar",
+                table="events",
+                where={"title": Text(value=title), "all_day": True},
+                says="All day",
+            ),
+            Added(
+                app="calendar",
+                table="events",
+                says="The amount is noted",
+                where={"title": Text(value=title), "note": Money(cents=bill.amount_cents)},
+            ),
         ),
         golden=(
             look(look_ups.list_bills),
-            call(calendar.add, title=title, date=bill.due, all_day=True,
-                 note=dollars(bill.amount_cents)),
+            call(
+                calendar.add,
+                title=title,
+                date=bill.due,
+                all_day=True,
+                note=dollars(bill.amount_cents),
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("note_of_spending", apps=("wallet", "notes"))
@@ -247,16 +299,22 @@ def note_of_spending(w: WorldView) -> Draft:
         f"on {second[1][0].lower()}.",
         params={"categories": [first[0], second[0]]},
         checks=tuple(
-            Added(app="notes", table="notes", says=f"It tells the sum for {c[1][0].lower()}",
-                  where={"title": Text(value=title),
-                         "body": Text(value=plain(sums[c[0]]), mode="contains")})
+            Added(
+                app="notes",
+                table="notes",
+                says=f"It tells the sum for {c[1][0].lower()}",
+                where={
+                    "title": Text(value=title),
+                    "body": Text(value=plain(sums[c[0]]), mode="contains"),
+                },
+            )
             for c in (first, second)
         ),
         golden=(
             look(look_ups.spending, month="2026-02"),
             call(notes.add, title=title, body=", ".join(words)),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("bill_of_garage", apps=("wallet", "notes"))
@@ -269,15 +327,27 @@ def bill_of_garage(w: WorldView) -> Draft:
         f'my bills, as "{payee}", to be paid on that very day.',
         params={"cents": f.garage_cents, "day": f.service_day},
         checks=(
-            Added(app="wallet", table="bills", says=f"There is a bill of {payee}",
-                  where={"payee": Text(value=payee), "paid": False}),
-            Added(app="wallet", table="bills", where={"amount_cents": f.garage_cents},
-                  says=f"It is over {dollars(f.garage_cents)}"),
-            Added(app="wallet", table="bills", where={"due": f.service_day},
-                  says=f"It is due on {f.service_day}"),
+            Added(
+                app="wallet",
+                table="bills",
+                says=f"There is a bill of {payee}",
+                where={"payee": Text(value=payee), "paid": False},
+            ),
+            Added(
+                app="wallet",
+                table="bills",
+                where={"amount_cents": f.garage_cents},
+                says=f"It is over {dollars(f.garage_cents)}",
+            ),
+            Added(
+                app="wallet",
+                table="bills",
+                where={"due": f.service_day},
+                says=f"It is due on {f.service_day}",
+            ),
         ),
         golden=(
             look(notes.get, note=note_titled(w, "Car").id),
             call(wallet.add_bill, payee=payee, amount=plain(f.garage_cents), due=f.service_day),
         ),
-    )  # fmt: skip
+    )

@@ -37,13 +37,14 @@ def text_number_on(w: WorldView) -> Draft:
     return Draft(
         goal=f"{to.name} wants to call {asked.name}. Text {to.name} the number.",
         params={"to": to.id, "asked": asked.id},
-        checks=texted(w, to.phone, Text(value=asked.phone, mode="digits"),
-                      says=f"{to.name} has the number"),
+        checks=texted(
+            w, to.phone, Text(value=asked.phone, mode="digits"), says=f"{to.name} has the number"
+        ),
         golden=(
             look(contacts.get, person=asked.id),
             call(messages.start, phone=to.phone, text=asked.phone),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("text_guest_password", apps=("messages", "notes"))
@@ -51,15 +52,26 @@ def text_guest_password(w: WorldView) -> Draft:
     """Text a fact from a note."""
     f = notes_seed.facts(w.cast)
     to = w.pick(without_chat(w))
-    words, title, fact = w.rng.choice((
-        (f"{to.name} is my guest tonight and asks for the Wi-Fi password", "Guest Wi-Fi",
-         f.wifi_password),
-        (f"{to.name} will get something out of my gym locker and needs the code", "Gym",
-         f.locker_code),
-        (f"{to.name} will fetch my car and asks for its number plate", "Car", f.plate),
-        (f"{to.name} borrows my library card and asks for its number", "Plants and library",
-         f.library_card),
-    ))  # fmt: skip
+    words, title, fact = w.rng.choice(
+        (
+            (
+                f"{to.name} is my guest tonight and asks for the Wi-Fi password",
+                "Guest Wi-Fi",
+                f.wifi_password,
+            ),
+            (
+                f"{to.name} will get something out of my gym locker and needs the code",
+                "Gym",
+                f.locker_code,
+            ),
+            (f"{to.name} will fetch my car and asks for its number plate", "Car", f.plate),
+            (
+                f"{to.name} borrows my library card and asks for its number",
+                "Plants and library",
+                f.library_card,
+            ),
+        )
+    )
     return Draft(
         goal=f"{words}. I have it in a note. Text it.",
         params={"to": to.id, "fact": fact},
@@ -84,14 +96,18 @@ def reply_with_flight(w: WorldView) -> Draft:
         params={"thread": thread.id},
         patches=quiet(thread),
         checks=texted(
-            w, to.phone, Text(value=f.flight, mode="contains"), Date(value=f.flight_day),
-            Time(value=f.flight_time), says=f"{to.name} knows flight, date and time",
+            w,
+            to.phone,
+            Text(value=f.flight, mode="contains"),
+            Date(value=f.flight_day),
+            Time(value=f.flight_time),
+            says=f"{to.name} knows flight, date and time",
         ),
         golden=(
             look(notes.get, note=note_titled(w, "Flight and hotel").id),
             call(messages.send, thread=thread.id, text=text),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("text_gift_receiver", apps=("messages", "notes"))
@@ -136,11 +152,14 @@ def remind_proposal_writer(w: WorldView) -> Draft:
         patches=quiet(thread) if thread else (),
         allowed=("messages.threads.archived",),
         checks=texted(
-            w, to.phone, Date(value=f.meeting_due), Money(cents=f.meeting_budget_cents),
+            w,
+            to.phone,
+            Date(value=f.meeting_due),
+            Money(cents=f.meeting_budget_cents),
             says="The writer of the proposal knows date and budget",
         ),
         golden=(look(notes.get, note=note_titled(w, "Project meeting").id), send),
-    )  # fmt: skip
+    )
 
 
 @pack.template("send_shopping_list", apps=("messages", "notes"))
@@ -170,18 +189,23 @@ def share_note_text(w: WorldView) -> Draft:
     to = w.pick(without_chat(w))
     words = {
         "Living room window": "the size of my living room window",
-        "Health": "when I take my medicine", "Car": "my car",
-    }[note.title]  # fmt: skip
+        "Health": "when I take my medicine",
+        "Car": "my car",
+    }[note.title]
     return Draft(
         goal=f"Send {to.name} the whole text of my note about {words}, word for word.",
         params={"to": to.id, "note": note.id},
-        checks=texted(w, to.phone, Text(value=note.body, mode="contains"),
-                      says=f"{to.name} has the text of the note"),
+        checks=texted(
+            w,
+            to.phone,
+            Text(value=note.body, mode="contains"),
+            says=f"{to.name} has the text of the note",
+        ),
         golden=(
             look(notes.get, note=note.id),
             call(messages.start, phone=to.phone, text=" ".join(note.body.splitlines())),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("schedule_birthday_text", apps=("messages", "contacts"))
@@ -201,8 +225,13 @@ def schedule_birthday_text(w: WorldView) -> Draft:
         f'{clock} on the next one: "{text}"',
         params={"thread": thread.id, "day": day, "clock": clock, "text": text},
         patches=(
-            {"app": "contacts", "table": "people", "op": "set", "id": person.id,
-             "fields": {"birthday": born}},
+            {
+                "app": "contacts",
+                "table": "people",
+                "op": "set",
+                "id": person.id,
+                "fields": {"birthday": born},
+            },
         ),
         checks=(
             _scheduled(to.phone, "text", Text(value=text), "The text is as it was given"),
@@ -212,14 +241,16 @@ def schedule_birthday_text(w: WorldView) -> Draft:
             look(contacts.get, person=person.id),
             call(messages.schedule, thread=thread.id, text=text, date=day, time=clock),
         ),
-    )  # fmt: skip
+    )
 
 
 def _scheduled(phone: str, field: str, to: Expected, says: str) -> Check:
     return Added(
-        app="messages", table="scheduled", says=says,
+        app="messages",
+        table="scheduled",
+        says=says,
         where={"phone": Text(value=phone, mode="digits"), field: to},
-    )  # fmt: skip
+    )
 
 
 # ---- questions ---------------------------------------------------------------------------------
@@ -235,26 +266,27 @@ def number_of_recommender(w: WorldView) -> Draft:
         goal=f'Somebody recommended the book "{tip.title}" to me. I would like to call and talk '
         "about it: what is their number?",
         params={"person": person.id},
-        checks=(
-            AnswerIs(to=Text(value=person.phone, mode="digits"), says="The number is right"),
-        ),
+        checks=(AnswerIs(to=Text(value=person.phone, mode="digits"), says="The number is right"),),
         golden=(
             look(notes.get, note=note_titled(w, "Books to read").id),
-            look(contacts.get, person=person.id), Answer(text=person.phone),
+            look(contacts.get, person=person.id),
+            Answer(text=person.phone),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("email_of_debtor", apps=("messages", "contacts"))
 def email_of_debtor(w: WorldView) -> Draft:
     """Tell the address of somebody who is known by what was written."""
     f = facts(w.cast)
-    words, member = w.rng.choice((
-        (f"still owes me money for {f.debt_for}", f.debt),
-        ("told me that the design review was moved", f.review),
-        (f"reads {f.club_book} with me", f.club),
-        ("lent me the cabin", f.cabin),
-    ))  # fmt: skip
+    words, member = w.rng.choice(
+        (
+            (f"still owes me money for {f.debt_for}", f.debt),
+            ("told me that the design review was moved", f.review),
+            (f"reads {f.club_book} with me", f.club),
+            ("lent me the cabin", f.cabin),
+        )
+    )
     person = person_of(w.state(contacts.State), member.phone)
     assert person is not None
     return Draft(
@@ -263,9 +295,10 @@ def email_of_debtor(w: WorldView) -> Draft:
         checks=(AnswerIs(to=Text(value=person.email), says="The address is right"),),
         golden=(
             look(messages.get_thread, thread=chat_with(w, member.phone).id),
-            look(contacts.get, person=person.id), Answer(text=person.email),
+            look(contacts.get, person=person.id),
+            Answer(text=person.email),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("sum_of_repairs", apps=("messages", "notes"))
@@ -280,6 +313,7 @@ def sum_of_repairs(w: WorldView) -> Draft:
         checks=(AnswerIs(to=Money(cents=total), says="The sum is right"),),
         golden=(
             look(messages.get_thread, thread=chat_with(w, f.plumber.phone).id),
-            look(notes.get, note=note_titled(w, "Car").id), Answer(text=dollars(total)),
+            look(notes.get, note=note_titled(w, "Car").id),
+            Answer(text=dollars(total)),
         ),
-    )  # fmt: skip
+    )

@@ -50,8 +50,13 @@ def gift_from_note(w: WorldView) -> Draft:
         f"in any colour, with standard delivery to my {label} address, and pay from my balance.",
         params={"product": product.id, "address": address},
         patches=(
-            {"app": "notes", "table": "items", "op": "set", "id": line.id,
-             "fields": {"text": idea}},
+            {
+                "app": "notes",
+                "table": "items",
+                "op": "set",
+                "id": line.id,
+                "fields": {"text": idea},
+            },
             *empty_cart(w),
         ),
         checks=(
@@ -64,7 +69,7 @@ def gift_from_note(w: WorldView) -> Draft:
             call(shop.add, product=product.id, colour=product.colours[0]),
             *checkout(w, address=address, speed="standard", source=BALANCE),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("text_order_number", apps=("shop", "messages"))
@@ -125,12 +130,16 @@ def note_pickup_code(w: WorldView) -> Draft:
         "and the code that the driver wants to see.",
         params={"title": title},
         checks=tuple(
-            Added(app="notes", table="notes", says=f"The note tells the {words}",
-                  where={"title": Text(value=title), "body": Text(value=part, mode="contains")})
+            Added(
+                app="notes",
+                table="notes",
+                says=f"The note tells the {words}",
+                where={"title": Text(value=title), "body": Text(value=part, mode="contains")},
+            )
             for part, words in parts
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, SHOP).id),
             call(notes.add, title=title, body=body),
         ),
-    )  # fmt: skip
+    )

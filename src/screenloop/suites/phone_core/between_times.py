@@ -58,14 +58,19 @@ def invite_people_of_city(w: WorldView) -> Draft:
         goal=f"All of my contacts who live in {city} shall come along to {title}. Invite them.",
         params={"event": event.id, "city": city, "names": list(names)},
         checks=(
-            Changed(app="calendar", table="events", ids=(event.id,),
-                    to={"guests": Set(values=names)}, says="All of them are invited, nobody else"),
+            Changed(
+                app="calendar",
+                table="events",
+                ids=(event.id,),
+                to={"guests": Set(values=names)},
+                says="All of them are invited, nobody else",
+            ),
         ),
         golden=(
             look(contacts.search, text=city),
             *(call(calendar.invite, event=event.id, name=name) for name in names),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("number_of_organiser", apps=("calendar", "contacts"))
@@ -73,21 +78,18 @@ def number_of_organiser(w: WorldView) -> Draft:
     """Tell the number of somebody whom an invitation names."""
     event = w.pick(w.state(State).events, lambda e: bool(e.organiser))
     person = _person(w, event.organiser)
-    words = (
-        "the brunch" if event.title.startswith("Brunch") else f"the {event.title.lower()}"
-    )  # fmt: skip
+    words = "the brunch" if event.title.startswith("Brunch") else f"the {event.title.lower()}"
     return Draft(
         goal=f"I want to call whoever invited me to {words} on {spoken(event.date)}. Which number "
         "do I dial?",
         params={"event": event.id, "person": person.id},
-        checks=(
-            AnswerIs(to=Text(value=person.phone, mode="digits"), says="The number is right"),
-        ),
+        checks=(AnswerIs(to=Text(value=person.phone, mode="digits"), says="The number is right"),),
         golden=(
             look(calendar.get, event=event.id, date=event.date),
-            look(contacts.get, person=person.id), Answer(text=person.phone),
+            look(contacts.get, person=person.id),
+            Answer(text=person.phone),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("birthday_into_calendar", apps=("calendar", "contacts"))
@@ -102,17 +104,34 @@ def birthday_into_calendar(w: WorldView) -> Draft:
         f'"{title}", all day, among the family events, with a reminder a day before.',
         params={"person": person.id, "day": day},
         patches=(
-            {"app": "contacts", "table": "people", "op": "set", "id": person.id,
-             "fields": {"birthday": born}},
+            {
+                "app": "contacts",
+                "table": "people",
+                "op": "set",
+                "id": person.id,
+                "fields": {"birthday": born},
+            },
         ),
-        checks=planned(title, "The birthday is kept", date=day, all_day=True, calendar="family",
-                       reminder_min=1440),
+        checks=planned(
+            title,
+            "The birthday is kept",
+            date=day,
+            all_day=True,
+            calendar="family",
+            reminder_min=1440,
+        ),
         golden=(
             look(contacts.get, person=person.id),
-            call(calendar.add, title=title, date=day, all_day=True, calendar="family",
-                 reminder_min=1440),
+            call(
+                calendar.add,
+                title=title,
+                date=day,
+                all_day=True,
+                calendar="family",
+                reminder_min=1440,
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- the calendar and messages -----------------------------------------------------------------
@@ -122,12 +141,24 @@ def birthday_into_calendar(w: WorldView) -> Draft:
 def visit_into_calendar(w: WorldView) -> Draft:
     """Plan what a text told."""
     f = facts(w.cast)
-    title, words, phone, day, start = w.rng.choice((
-        ("Plumber", "The plumber wrote when they can come", f.plumber.phone, f.plumber_day,
-         f.plumber_time),
-        ("Check-up", "My dentist wrote when my check-up is", DENTIST, f.dentist_day,
-         f.dentist_time),
-    ))  # fmt: skip
+    title, words, phone, day, start = w.rng.choice(
+        (
+            (
+                "Plumber",
+                "The plumber wrote when they can come",
+                f.plumber.phone,
+                f.plumber_day,
+                f.plumber_time,
+            ),
+            (
+                "Check-up",
+                "My dentist wrote when my check-up is",
+                DENTIST,
+                f.dentist_day,
+                f.dentist_time,
+            ),
+        )
+    )
     minutes = w.rng.choice((30, 60))
     end = later(start, minutes)
     length = "half an hour" if minutes == 30 else "an hour"
@@ -155,16 +186,28 @@ def party_into_calendar(w: WorldView) -> Draft:
         params={"title": title, "day": f.party_day},
         checks=(
             *planned(title, "The time is right", date=f.party_day, start=f.party_time, end=end),
-            *planned(title, "So is the rest", location=Text(value=f.party_address),
-                     reminder_min=1440, note=Money(cents=f.party_share_cents)),
+            *planned(
+                title,
+                "So is the rest",
+                location=Text(value=f.party_address),
+                reminder_min=1440,
+                note=Money(cents=f.party_share_cents),
+            ),
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, f.party.phone).id),
-            call(calendar.add, title=title, date=f.party_day, start=f.party_time, end=end,
-                 location=f.party_address, reminder_min=1440,
-                 note=dollars(f.party_share_cents)),
+            call(
+                calendar.add,
+                title=title,
+                date=f.party_day,
+                start=f.party_time,
+                end=end,
+                location=f.party_address,
+                reminder_min=1440,
+                note=dollars(f.party_share_cents),
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("review_into_calendar", apps=("calendar", "messages", "contacts"))
@@ -180,17 +223,29 @@ def review_into_calendar(w: WorldView) -> Draft:
         params={"day": f.review_day, "guest": guest.id},
         checks=(
             *planned(title, "The time is right", date=f.review_day, start=f.review_time, end=end),
-            *planned(title, "So is the rest", location=Text(value=f.review_room, mode="contains"),
-                     calendar="work", guests=Set(values=(guest.name,))),
+            *planned(
+                title,
+                "So is the rest",
+                location=Text(value=f.review_room, mode="contains"),
+                calendar="work",
+                guests=Set(values=(guest.name,)),
+            ),
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, f.review.phone).id),
-            call(calendar.add, title=title, date=f.review_day, start=f.review_time, end=end,
-                 location=f.review_room, calendar="work"),
+            call(
+                calendar.add,
+                title=title,
+                date=f.review_day,
+                start=f.review_time,
+                end=end,
+                location=f.review_room,
+                calendar="work",
+            ),
             look(contacts.search, text=guest.phone),
             call(calendar.invite, event=NEW_EVENT, name=guest.name),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("dinner_confirmed", apps=("calendar", "messages"))
@@ -208,16 +263,28 @@ def dinner_confirmed(w: WorldView) -> Draft:
         patches=quiet(thread),
         checks=(
             *texted(w, f.dinner.phone, Text(value=text), says="The answer was sent"),
-            *planned("Dinner", "It is planned", date=f.dinner_day, start=f.dinner_time, end=end,
-                     location=Text(value=f.dinner_place)),
+            *planned(
+                "Dinner",
+                "It is planned",
+                date=f.dinner_day,
+                start=f.dinner_time,
+                end=end,
+                location=Text(value=f.dinner_place),
+            ),
         ),
         golden=(
             look(messages.get_thread, thread=thread.id),
             call(messages.send, thread=thread.id, text=text),
-            call(calendar.add, title="Dinner", date=f.dinner_day, start=f.dinner_time, end=end,
-                 location=f.dinner_place),
+            call(
+                calendar.add,
+                title="Dinner",
+                date=f.dinner_day,
+                start=f.dinner_time,
+                end=end,
+                location=f.dinner_place,
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("offer_free_hour", apps=("messages", "calendar"))
@@ -236,11 +303,19 @@ def offer_free_hour(w: WorldView) -> Draft:
     one, two, three = sorted((*busy, free))
     thread = f"thread{len(w.state(Chats).threads) + 1}"
     patches = (
-        {"app": "messages", "table": "threads", "op": "add", "row": {"phone": person.phone,
-                                                                     "unread": 1}},
-        said(w, thread, f"Can I have an hour of your time on {spoken(day)}? I could come at "
-                        f"{one}, {two} or {three}."),
-    )  # fmt: skip
+        {
+            "app": "messages",
+            "table": "threads",
+            "op": "add",
+            "row": {"phone": person.phone, "unread": 1},
+        },
+        said(
+            w,
+            thread,
+            f"Can I have an hour of your time on {spoken(day)}? I could come at "
+            f"{one}, {two} or {three}.",
+        ),
+    )
     w.with_patches(patches)
     return Draft(
         goal=f"{person.name} offered me three times in a text. I can only at one of them: look at "
@@ -249,10 +324,11 @@ def offer_free_hour(w: WorldView) -> Draft:
         patches=patches,
         checks=texted(w, person.phone, Time(value=free), says=f"{person.name} knows the time"),
         golden=(
-            look(messages.get_thread, thread=thread), look(calendar.day_events, day=day),
+            look(messages.get_thread, thread=thread),
+            look(calendar.day_events, day=day),
             call(messages.send, thread=thread, text=free),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("decline_and_explain", apps=("calendar", "messages"))
@@ -260,10 +336,13 @@ def decline_and_explain(w: WorldView) -> Draft:
     """Answer an invitation, and text whoever sent it."""
     event = w.pick(w.state(State).events, lambda e: bool(e.organiser))
     person = _person(w, event.organiser)
-    text = w.rng.choice((
-        "Sorry, I have to be somewhere else.", "I cannot make it this time, sorry!",
-        "I will be out of town, please go ahead without me.",
-    ))  # fmt: skip
+    text = w.rng.choice(
+        (
+            "Sorry, I have to be somewhere else.",
+            "I cannot make it this time, sorry!",
+            "I will be out of town, please go ahead without me.",
+        )
+    )
     send, patches = text_to(w, person.phone, text)
     return Draft(
         goal=f"I was invited to something on {spoken(event.date)}, but cannot go. Decline, and "
@@ -272,15 +351,21 @@ def decline_and_explain(w: WorldView) -> Draft:
         patches=patches,
         allowed=("messages.threads.archived",),
         checks=(
-            Changed(app="calendar", table="events", ids=(event.id,), to={"reply": "no"},
-                    says=f"{event.title} is declined"),
+            Changed(
+                app="calendar",
+                table="events",
+                ids=(event.id,),
+                to={"reply": "no"},
+                says=f"{event.title} is declined",
+            ),
             *texted(w, person.phone, Text(value=text), says=f"{person.name} got the text"),
         ),
         golden=(
             look(calendar.day_events, day=event.date),
-            call(calendar.answer, event=event.id, reply="no"), send,
+            call(calendar.answer, event=event.id, reply="no"),
+            send,
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- the calendar and notes --------------------------------------------------------------------
@@ -299,18 +384,28 @@ def list_of_day(w: WorldView) -> Draft:
         "one line for each, by its name.",
         params={"day": day, "titles": titles},
         checks=(
-            Added(app="notes", table="notes", where={"title": Text(value=title)}, weight=0,
-                  says="There is a list"),
-            *(Added(app="notes", table="items", says=f"{line} is on it",
-                    where={"note": note, "text": Text(value=line, mode="contains"),
-                           "done": False})
-              for line in titles),
+            Added(
+                app="notes",
+                table="notes",
+                where={"title": Text(value=title)},
+                weight=0,
+                says="There is a list",
+            ),
+            *(
+                Added(
+                    app="notes",
+                    table="items",
+                    says=f"{line} is on it",
+                    where={"note": note, "text": Text(value=line, mode="contains"), "done": False},
+                )
+                for line in titles
+            ),
         ),
         golden=(
             look(calendar.day_events, day=day),
             call(notes.add, title=title, items="\n".join(titles)),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("flight_into_calendar", apps=("calendar", "notes"))
@@ -325,15 +420,27 @@ def flight_into_calendar(w: WorldView) -> Draft:
         "note and a reminder a day before.",
         params={"title": title, "day": f.flight_day, "flight": f.flight},
         checks=planned(
-            title, "The flight is planned", date=f.flight_day, start=f.flight_time, end=end,
-            note=Text(value=f.flight, mode="contains"), reminder_min=1440,
+            title,
+            "The flight is planned",
+            date=f.flight_day,
+            start=f.flight_time,
+            end=end,
+            note=Text(value=f.flight, mode="contains"),
+            reminder_min=1440,
         ),
         golden=(
             look(notes.get, note=note_titled(w, "Flight and hotel").id),
-            call(calendar.add, title=title, date=f.flight_day, start=f.flight_time, end=end,
-                 note=f.flight, reminder_min=1440),
+            call(
+                calendar.add,
+                title=title,
+                date=f.flight_day,
+                start=f.flight_time,
+                end=end,
+                note=f.flight,
+                reminder_min=1440,
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("service_into_calendar", apps=("calendar", "notes"))
@@ -345,11 +452,21 @@ def service_into_calendar(w: WorldView) -> Draft:
         goal=f"My car goes to the garage some day soon; I noted when. Mark the whole of that day "
         f'as "{title}" in my calendar, and note there what it will cost.',
         params={"title": title, "day": f.service_day},
-        checks=planned(title, "The day is marked", date=f.service_day, all_day=True,
-                       note=Money(cents=f.garage_cents)),
+        checks=planned(
+            title,
+            "The day is marked",
+            date=f.service_day,
+            all_day=True,
+            note=Money(cents=f.garage_cents),
+        ),
         golden=(
             look(notes.get, note=note_titled(w, "Car").id),
-            call(calendar.add, title=title, date=f.service_day, all_day=True,
-                 note=dollars(f.garage_cents)),
+            call(
+                calendar.add,
+                title=title,
+                date=f.service_day,
+                all_day=True,
+                note=dollars(f.garage_cents),
+            ),
         ),
-    )  # fmt: skip
+    )

@@ -14,14 +14,20 @@ from screenloop.suites.phone_core.time_records import event_titled, length_min, 
 pack = Pack("time")
 
 APPOINTMENTS = (
-    ("Haircut", "Clip Studio", 45), ("Eye test", "Lens Corner", 30),
-    ("Guitar lesson", "The Barn", 60), ("Bike repair", "Spoke Works", 15),
-    ("Passport photos", "Town Hall", 30), ("Tax advice", "12 Mill Lane", 90),
-)  # fmt: skip
+    ("Haircut", "Clip Studio", 45),
+    ("Eye test", "Lens Corner", 30),
+    ("Guitar lesson", "The Barn", 60),
+    ("Bike repair", "Spoke Works", 15),
+    ("Passport photos", "Town Hall", 30),
+    ("Tax advice", "12 Mill Lane", 90),
+)
 COURSES = (
-    ("Spanish course", "Evening School"), ("Choir", "Grange Hall"), ("Pottery", "Kiln House"),
-    ("Swimming", "Lido"), ("Chess evening", "Cafe Rook"),
-)  # fmt: skip
+    ("Spanish course", "Evening School"),
+    ("Choir", "Grange Hall"),
+    ("Pottery", "Kiln House"),
+    ("Swimming", "Lido"),
+    ("Chess evening", "Cafe Rook"),
+)
 TODAY = "2026-03-02"
 
 
@@ -33,9 +39,17 @@ def _ahead(minutes: int) -> str:
 def _edited(event: Event, **fields: object) -> dict[str, object]:
     """Return all details of an event with some of them changed."""
     names = (
-        "title", "date", "start", "end", "all_day", "location", "note", "calendar", "repeat",
+        "title",
+        "date",
+        "start",
+        "end",
+        "all_day",
+        "location",
+        "note",
+        "calendar",
+        "repeat",
         "reminder_min",
-    )  # fmt: skip
+    )
     return {"event": event.id, **{name: getattr(event, name) for name in names}, **fields}
 
 
@@ -53,10 +67,11 @@ def plan_appointment(w: WorldView) -> Draft:
         goal=f'I got an appointment for {spoken(day)}: "{title}" at {place}, from {start} to '
         f"{end}. Put it into my calendar.",
         params={"title": title, "day": day, "start": start, "end": end},
-        checks=planned(title, f"{title} is planned", date=day, start=start, end=end,
-                       location=Text(value=place)),
+        checks=planned(
+            title, f"{title} is planned", date=day, start=start, end=end, location=Text(value=place)
+        ),
         golden=(call(calendar.add, title=title, date=day, start=start, end=end, location=place),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("plan_whole_day", apps=("calendar",))
@@ -87,14 +102,29 @@ def plan_weekly_course(w: WorldView) -> Draft:
         params={"title": title, "day": day, "start": start, "layer": layer, "before": before},
         checks=(
             *planned(title, "The first time is right", date=day, start=start, end=end),
-            *planned(title, "It is as asked for", repeat="weekly", location=Text(value=place),
-                     calendar=layer, reminder_min=before),
+            *planned(
+                title,
+                "It is as asked for",
+                repeat="weekly",
+                location=Text(value=place),
+                calendar=layer,
+                reminder_min=before,
+            ),
         ),
         golden=(
-            call(calendar.add, title=title, date=day, start=start, end=end, location=place,
-                 calendar=layer, repeat="weekly", reminder_min=before),
+            call(
+                calendar.add,
+                title=title,
+                date=day,
+                start=start,
+                end=end,
+                location=place,
+                calendar=layer,
+                repeat="weekly",
+                reminder_min=before,
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("movies_again", apps=("calendar",))
@@ -107,12 +137,18 @@ def movies_again(w: WorldView) -> Draft:
         f"time, but on {spoken(day)}. Add that.",
         params={"event": event.id, "day": day},
         checks=planned(
-            event.title, f"{event.title} takes place again", date=day, start=event.start,
-            end=event.end, location=Text(value=event.location), guests=Set(values=tuple(
-                event.guests)), note=event.note, reminder_min=event.reminder_min,
+            event.title,
+            f"{event.title} takes place again",
+            date=day,
+            start=event.start,
+            end=event.end,
+            location=Text(value=event.location),
+            guests=Set(values=tuple(event.guests)),
+            note=event.note,
+            reminder_min=event.reminder_min,
         ),
         golden=(call(calendar.duplicate, event=event.id, date=day),),
-    )  # fmt: skip
+    )
 
 
 # ---- changed events ----------------------------------------------------------------------------
@@ -130,15 +166,30 @@ def event_was_moved(w: WorldView) -> Draft:
         "to take before. Correct my calendar.",
         params={"event": event.id, "day": day, "start": start},
         checks=(
-            Changed(app="calendar", table="events", ids=(event.id,), to={"date": day},
-                    says=f"{event.title} is on {spoken(day)}"),
-            Changed(app="calendar", table="events", ids=(event.id,), to={"start": start},
-                    says=f"It starts at {start}"),
-            Changed(app="calendar", table="events", ids=(event.id,), to={"end": end},
-                    says=f"It ends at {end}"),
+            Changed(
+                app="calendar",
+                table="events",
+                ids=(event.id,),
+                to={"date": day},
+                says=f"{event.title} is on {spoken(day)}",
+            ),
+            Changed(
+                app="calendar",
+                table="events",
+                ids=(event.id,),
+                to={"start": start},
+                says=f"It starts at {start}",
+            ),
+            Changed(
+                app="calendar",
+                table="events",
+                ids=(event.id,),
+                to={"end": end},
+                says=f"It ends at {end}",
+            ),
         ),
         golden=(call(calendar.move, event=event.id, date=day, start=start, end=end),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("remind_of_event", apps=("calendar",))
@@ -154,11 +205,16 @@ def remind_of_event(w: WorldView) -> Draft:
         f"{_ahead(before)} before it starts.",
         params={"event": event.id, "before": before},
         checks=(
-            Changed(app="calendar", table="events", ids=(event.id,), to={"reminder_min": before},
-                    says=f"The phone reminds {_ahead(before)} before"),
+            Changed(
+                app="calendar",
+                table="events",
+                ids=(event.id,),
+                to={"reminder_min": before},
+                says=f"The phone reminds {_ahead(before)} before",
+            ),
         ),
         golden=(call(calendar.remind_before, event=event.id, reminder_min=before),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("lesson_falls_through", apps=("calendar",))
@@ -172,11 +228,16 @@ def lesson_falls_through(w: WorldView) -> Draft:
         "calendar. All other weeks stay as they are.",
         params={"event": event.id, "day": day},
         checks=(
-            Changed(app="calendar", table="events", ids=(event.id,), to={"skips": Set(
-                values=(day,))}, says=f"{event.title} is left out on {spoken(day)} only"),
+            Changed(
+                app="calendar",
+                table="events",
+                ids=(event.id,),
+                to={"skips": Set(values=(day,))},
+                says=f"{event.title} is left out on {spoken(day)} only",
+            ),
         ),
         golden=(call(calendar.skip, event=event.id, date=day),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("new_place_and_layer", apps=("calendar",))
@@ -190,36 +251,51 @@ def new_place_and_layer(w: WorldView) -> Draft:
         "with it as a note. Bring my calendar up to date.",
         params={"event": event.id, "place": place, "note": note},
         checks=tuple(
-            Changed(app="calendar", table="events", ids=(event.id,), to={field: value},
-                    says=f"The {field} is right")
+            Changed(
+                app="calendar",
+                table="events",
+                ids=(event.id,),
+                to={field: value},
+                says=f"The {field} is right",
+            )
             for field, value in (
-                ("location", Text(value=place)), ("calendar", "family"),
+                ("location", Text(value=place)),
+                ("calendar", "family"),
                 ("note", Text(value=note)),
             )
         ),
         golden=(
             call(calendar.edit, **_edited(event, location=place, note=note, calendar="family")),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("answer_invitation", apps=("calendar",))
 def answer_invitation(w: WorldView) -> Draft:
     """Answer an invitation."""
     event = w.pick(w.state(State).events, lambda e: bool(e.organiser))
-    reply, words = w.rng.choice((
-        ("yes", "I will come"), ("no", "I cannot come"), ("maybe", "I do not know yet if I can"),
-    ))  # fmt: skip
+    reply, words = w.rng.choice(
+        (
+            ("yes", "I will come"),
+            ("no", "I cannot come"),
+            ("maybe", "I do not know yet if I can"),
+        )
+    )
     return Draft(
         goal=f"{event.organiser} wants to know whether I come to what we have on "
         f"{spoken(event.date)}. {words}. Answer the invitation.",
         params={"event": event.id, "reply": reply},
         checks=(
-            Changed(app="calendar", table="events", ids=(event.id,), to={"reply": reply},
-                    says=f"The answer to {event.organiser} is {reply}"),
+            Changed(
+                app="calendar",
+                table="events",
+                ids=(event.id,),
+                to={"reply": reply},
+                says=f"The answer to {event.organiser} is {reply}",
+            ),
         ),
         golden=(call(calendar.answer, event=event.id, reply=reply),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("other_guest_comes", apps=("calendar",))
@@ -233,14 +309,19 @@ def other_guest_comes(w: WorldView) -> Draft:
         goal=f"{first_name(gone)} cannot come to {event.title}. Invite {comes} instead.",
         params={"event": event.id, "gone": gone, "comes": comes},
         checks=(
-            Changed(app="calendar", table="events", ids=(event.id,),
-                    to={"guests": Set(values=guests)}, says=f"{comes} comes, {gone} does not"),
+            Changed(
+                app="calendar",
+                table="events",
+                ids=(event.id,),
+                to={"guests": Set(values=guests)},
+                says=f"{comes} comes, {gone} does not",
+            ),
         ),
         golden=(
             call(calendar.uninvite, event=event.id, name=gone),
             call(calendar.invite, event=event.id, name=comes),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("arrange_calendar", apps=("calendar",))
@@ -254,15 +335,24 @@ def arrange_calendar(w: WorldView) -> Draft:
         f"{_ahead(before)} before unless I say otherwise.",
         params={"layer": layer, "before": before},
         checks=(
-            Changed(app="calendar", table="layers", ids=(layer,), to={"shown": False},
-                    says=f"The {layer} events are not shown"),
+            Changed(
+                app="calendar",
+                table="layers",
+                ids=(layer,),
+                to={"shown": False},
+                says=f"The {layer} events are not shown",
+            ),
             Value(app="calendar", path="sunday_first", to=True, says="Weeks begin on Sunday"),
-            Value(app="calendar", path="default_reminder_min", to=before,
-                  says=f"New events remind {_ahead(before)} before"),
+            Value(
+                app="calendar",
+                path="default_reminder_min",
+                to=before,
+                says=f"New events remind {_ahead(before)} before",
+            ),
         ),
         golden=(
             call(calendar.show, calendar=layer, on=False),
             call(calendar.set_default_reminder, reminder_min=before),
             call(calendar.set_week_start, sunday=True),
         ),
-    )  # fmt: skip
+    )

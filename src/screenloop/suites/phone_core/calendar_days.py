@@ -44,14 +44,20 @@ def booking_code_of_flight(w: WorldView) -> Draft:
         "please.",
         params={"fact": fact},
         patches=(
-            {"app": "calendar", "table": "events", "op": "set", "id": flight.id,
-             "fields": {"note": f"Seat {seat}, booking {code}"}},
+            {
+                "app": "calendar",
+                "table": "events",
+                "op": "set",
+                "id": flight.id,
+                "fields": {"note": f"Seat {seat}, booking {code}"},
+            },
         ),
         checks=(AnswerIs(to=Text(value=fact), says=f"The {words} is right"),),
         golden=(
-            look(calendar.get, event=flight.id, date=flight.date), Answer(text=fact),
+            look(calendar.get, event=flight.id, date=flight.date),
+            Answer(text=fact),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("break_between_events", apps=("calendar",))
@@ -66,12 +72,17 @@ def break_between_events(w: WorldView) -> Draft:
         "are there between the two?",
         params={"minutes": minutes},
         patches=(
-            {"app": "calendar", "table": "events", "op": "set", "id": dentist.id,
-             "fields": {"start": start, "end": later(start, 45)}},
+            {
+                "app": "calendar",
+                "table": "events",
+                "op": "set",
+                "id": dentist.id,
+                "fields": {"start": start, "end": later(start, 45)},
+            },
         ),
         checks=(AnswerIs(to=Number(value=minutes), says="The length of the break"),),
         golden=(look(calendar.day_events, day=day), Answer(text=str(minutes))),
-    )  # fmt: skip
+    )
 
 
 @pack.template("names_of_guests", apps=("calendar",))
@@ -107,23 +118,39 @@ def resolve_collision(w: WorldView) -> Draft:
         "takes as long as before.",
         params={"day": day, "start": end},
         patches=tuple(
-            {"app": "calendar", "table": "events", "op": "set", "id": row.id,
-             "fields": {"date": day, "start": first, "end": last}}
+            {
+                "app": "calendar",
+                "table": "events",
+                "op": "set",
+                "id": row.id,
+                "fields": {"date": day, "start": first, "end": last},
+            }
             for row, first, last in (
-                (meeting, start, end), (mine, own_start, later(own_start, minutes)),
+                (meeting, start, end),
+                (mine, own_start, later(own_start, minutes)),
             )
         ),
         checks=(
-            Changed(app="calendar", table="events", ids=(mine.id,), to={"date": day, "start": end},
-                    says=f"{mine.title} starts when {meeting.title} ends"),
-            Changed(app="calendar", table="events", ids=(mine.id,),
-                    to={"end": later(end, minutes)}, says="It takes as long as before"),
+            Changed(
+                app="calendar",
+                table="events",
+                ids=(mine.id,),
+                to={"date": day, "start": end},
+                says=f"{mine.title} starts when {meeting.title} ends",
+            ),
+            Changed(
+                app="calendar",
+                table="events",
+                ids=(mine.id,),
+                to={"end": later(end, minutes)},
+                says="It takes as long as before",
+            ),
         ),
         golden=(
             look(calendar.day_events, day=day),
             call(calendar.move, event=mine.id, date=day, start=end, end=later(end, minutes)),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("away_for_a_day", apps=("calendar",))
@@ -136,16 +163,36 @@ def away_for_a_day(w: WorldView) -> Draft:
         says, ids = event.title, (event.id,)
         if event.organiser:
             golden.append(call(calendar.answer, event=event.id, reply="no"))
-            checks.append(Changed(app="calendar", table="events", ids=ids, to={"reply": "no"},
-                                  says=f"{says} is declined"))  # fmt: skip
+            checks.append(
+                Changed(
+                    app="calendar",
+                    table="events",
+                    ids=ids,
+                    to={"reply": "no"},
+                    says=f"{says} is declined",
+                )
+            )
         elif event.repeat != "none":
             golden.append(call(calendar.skip, event=event.id, date=day))
-            checks.append(Changed(app="calendar", table="events", ids=ids, to={"skips": Set(
-                values=(day,))}, says=f"{says} is left out on that day only"))  # fmt: skip
+            checks.append(
+                Changed(
+                    app="calendar",
+                    table="events",
+                    ids=ids,
+                    to={"skips": Set(values=(day,))},
+                    says=f"{says} is left out on that day only",
+                )
+            )
         else:
             golden.append(call(calendar.delete, event=event.id))
-            checks.append(Removed(app="calendar", table="events", where={"id": event.id},
-                                  says=f"{says} is off the calendar"))  # fmt: skip
+            checks.append(
+                Removed(
+                    app="calendar",
+                    table="events",
+                    where={"id": event.id},
+                    says=f"{says} is off the calendar",
+                )
+            )
     return Draft(
         goal=f"I will be away on {spoken(day)}. Decline what others invited me to on that day, "
         "and take everything else off it. What comes every week must stay on its other days.",
@@ -167,9 +214,14 @@ def answer_all_invitations(w: WorldView) -> Draft:
         f"{words[work]}; for all others, {words[private]}.",
         params={"work": work, "private": private},
         checks=tuple(
-            Changed(app="calendar", table="events", ids=(e.id,), to={"reply": replies[e.id]},
-                    says=f"The answer for {e.title} is {replies[e.id]}")
+            Changed(
+                app="calendar",
+                table="events",
+                ids=(e.id,),
+                to={"reply": replies[e.id]},
+                says=f"The answer for {e.title} is {replies[e.id]}",
+            )
             for e in asked
         ),
         golden=tuple(call(calendar.answer, event=e.id, reply=replies[e.id]) for e in asked),
-    )  # fmt: skip
+    )

@@ -33,42 +33,79 @@ def alarm_for_run(w: WorldView) -> Draft:
         goal=f'Wake me on {weekdays(days)} at {time} from now on; call it "{label}".',
         params={"label": label, "days": days, "time": time},
         checks=(
-            Added(app="clock", table="alarms", where={"time": time, "enabled": True},
-                  says=f"An alarm rings at {time}"),
-            Added(app="clock", table="alarms", where={"days": days},
-                  says=f"It rings on {weekdays(days)}"),
-            Added(app="clock", table="alarms", where={"label": Text(value=label)},
-                  says=f"It is called {label}"),
+            Added(
+                app="clock",
+                table="alarms",
+                where={"time": time, "enabled": True},
+                says=f"An alarm rings at {time}",
+            ),
+            Added(
+                app="clock",
+                table="alarms",
+                where={"days": days},
+                says=f"It rings on {weekdays(days)}",
+            ),
+            Added(
+                app="clock",
+                table="alarms",
+                where={"label": Text(value=label)},
+                says=f"It is called {label}",
+            ),
         ),
         golden=(call(clock.add_alarm, time=time, label=label, days=days),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("switch_alarm", apps=("clock",))
 def switch_alarm(w: WorldView) -> Draft:
     """Turn one alarm on or off."""
-    label, on, words = w.rng.choice((
-        ("School run", True, "The holidays are over: from now on, my phone must ring for the "
-                             "school run again."),
-        ("Work", False, "I am on holiday. My phone must not ring on work days for now, but I "
-                        "want to use that alarm again afterwards."),
-        ("Gym", False, "I hurt my knee. Do not let the phone ring for the gym for now; I will "
-                       "need that alarm again."),
-        ("Lunch break", True, "Make sure that I am called to today's lunch break: I have an "
-                              "alarm for it."),
-        ("Weekend", False, "I want to sleep in at weekends for a while. Silence the alarm that "
-                           "I have for that, but keep it."),
-    ))  # fmt: skip
+    label, on, words = w.rng.choice(
+        (
+            (
+                "School run",
+                True,
+                "The holidays are over: from now on, my phone must ring for the school run again.",
+            ),
+            (
+                "Work",
+                False,
+                "I am on holiday. My phone must not ring on work days for now, but I "
+                "want to use that alarm again afterwards.",
+            ),
+            (
+                "Gym",
+                False,
+                "I hurt my knee. Do not let the phone ring for the gym for now; I will "
+                "need that alarm again.",
+            ),
+            (
+                "Lunch break",
+                True,
+                "Make sure that I am called to today's lunch break: I have an alarm for it.",
+            ),
+            (
+                "Weekend",
+                False,
+                "I want to sleep in at weekends for a while. Silence the alarm that "
+                "I have for that, but keep it.",
+            ),
+        )
+    )
     alarm = alarm_labelled(w, label)
     return Draft(
         goal=words,
         params={"alarm": alarm.id, "on": on},
         checks=(
-            Changed(app="clock", table="alarms", ids=(alarm.id,), to={"enabled": on},
-                    says=f"The alarm {label} is {'on' if on else 'off'}"),
+            Changed(
+                app="clock",
+                table="alarms",
+                ids=(alarm.id,),
+                to={"enabled": on},
+                says=f"The alarm {label} is {'on' if on else 'off'}",
+            ),
         ),
         golden=(call(clock.enable, alarm=alarm.id, on=on),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("later_on_more_days", apps=("clock",))
@@ -83,16 +120,34 @@ def later_on_more_days(w: WorldView) -> Draft:
         "well. Change the alarm that I have for that.",
         params={"alarm": alarm.id, "time": time, "days": days},
         checks=(
-            Changed(app="clock", table="alarms", ids=(alarm.id,), to={"time": time},
-                    says=f"It rings at {time}"),
-            Changed(app="clock", table="alarms", ids=(alarm.id,), to={"days": days},
-                    says=f"It rings on {weekdays(days)}"),
+            Changed(
+                app="clock",
+                table="alarms",
+                ids=(alarm.id,),
+                to={"time": time},
+                says=f"It rings at {time}",
+            ),
+            Changed(
+                app="clock",
+                table="alarms",
+                ids=(alarm.id,),
+                to={"days": days},
+                says=f"It rings on {weekdays(days)}",
+            ),
         ),
         golden=(
-            call(clock.edit_alarm, alarm=alarm.id, time=time, label=alarm.label, days=days,
-                 snooze_min=alarm.snooze_min, sound=alarm.sound, vibrate=alarm.vibrate),
+            call(
+                clock.edit_alarm,
+                alarm=alarm.id,
+                time=time,
+                label=alarm.label,
+                days=days,
+                snooze_min=alarm.snooze_min,
+                sound=alarm.sound,
+                vibrate=alarm.vibrate,
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("gentler_alarm", apps=("clock",))
@@ -111,15 +166,24 @@ def gentler_alarm(w: WorldView) -> Draft:
         checks=tuple(
             Changed(app="clock", table="alarms", ids=(alarm.id,), to={field: value}, says=says)
             for field, value, says in (
-                ("sound", sound, f"It plays {sound}"), ("vibrate", False, "It does not vibrate"),
+                ("sound", sound, f"It plays {sound}"),
+                ("vibrate", False, "It does not vibrate"),
                 ("snooze_min", snooze, f"It can be put off for {snooze} minutes"),
             )
         ),
         golden=(
-            call(clock.edit_alarm, alarm=alarm.id, time=alarm.time, label=alarm.label,
-                 days=alarm.days, snooze_min=snooze, sound=sound, vibrate=False),
+            call(
+                clock.edit_alarm,
+                alarm=alarm.id,
+                time=alarm.time,
+                label=alarm.label,
+                days=alarm.days,
+                snooze_min=snooze,
+                sound=sound,
+                vibrate=False,
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("delete_unused_alarms", apps=("clock",))
@@ -131,18 +195,35 @@ def delete_unused_alarms(w: WorldView) -> Draft:
         goal="Tidy up my alarms: those that are switched off can go for good.",
         params={"off": [a.id for a in off]},
         patches=tuple(
-            {"app": "clock", "table": "alarms", "op": "set", "id": a.id,
-             "fields": {"enabled": a not in off}}
+            {
+                "app": "clock",
+                "table": "alarms",
+                "op": "set",
+                "id": a.id,
+                "fields": {"enabled": a not in off},
+            }
             for a in alarms
         ),
         checks=(
-            Removed(app="clock", table="alarms", where={"enabled": False}, count=len(off), weight=2,
-                    says="All alarms that were off are gone"),
-            Count(app="clock", table="alarms", where={"enabled": True}, weight=0,
-                  equals=len(alarms) - len(off), says="All others are still there"),
+            Removed(
+                app="clock",
+                table="alarms",
+                where={"enabled": False},
+                count=len(off),
+                weight=2,
+                says="All alarms that were off are gone",
+            ),
+            Count(
+                app="clock",
+                table="alarms",
+                where={"enabled": True},
+                weight=0,
+                equals=len(alarms) - len(off),
+                says="All others are still there",
+            ),
         ),
         golden=tuple(call(clock.delete_alarm, alarm=a.id) for a in off),
-    )  # fmt: skip
+    )
 
 
 @pack.template("first_alarm_of_day", apps=("clock",))
@@ -156,13 +237,18 @@ def first_alarm_of_day(w: WorldView) -> Draft:
         goal=f"At what time do I hear the first alarm on {weekdays(day)}?",
         params={"day": day},
         patches=tuple(
-            {"app": "clock", "table": "alarms", "op": "set", "id": a.id,
-             "fields": {"enabled": a.id in on}}
+            {
+                "app": "clock",
+                "table": "alarms",
+                "op": "set",
+                "id": a.id,
+                "fields": {"enabled": a.id in on},
+            }
             for a in alarms
         ),
         checks=(AnswerIs(to=Time(value=min(ringing)), says="The first one that is on"),),
         golden=(look(clock.list_alarms), Answer(text=min(ringing))),
-    )  # fmt: skip
+    )
 
 
 # ---- timers ------------------------------------------------------------------------------------
@@ -178,13 +264,22 @@ def time_the_eggs(w: WorldView) -> Draft:
         goal=f'Give me a signal in {words}, marked "{label}". Start now.',
         params={"label": label, "minutes": minutes, "seconds": seconds},
         checks=(
-            Added(app="clock", table="countdowns", says=f"A timer of {words} runs", weight=2,
-                  where={"total_s": 60 * minutes + seconds, "state": "running"}),
-            Added(app="clock", table="countdowns", where={"label": Text(value=label)},
-                  says=f"It is marked {label}"),
+            Added(
+                app="clock",
+                table="countdowns",
+                says=f"A timer of {words} runs",
+                weight=2,
+                where={"total_s": 60 * minutes + seconds, "state": "running"},
+            ),
+            Added(
+                app="clock",
+                table="countdowns",
+                where={"label": Text(value=label)},
+                says=f"It is marked {label}",
+            ),
         ),
         golden=(call(clock.start_countdown, minutes=minutes, seconds=seconds, label=label),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("kitchen_timers", apps=("clock",))
@@ -193,11 +288,19 @@ def kitchen_timers(w: WorldView) -> Draft:
     labels = w.rng.sample(("Rice", "Potatoes", "Soup", "Beans", "Pudding"), 3)
     going, gone, _ = w.rng.sample((1, 2, 3), 3)
     rows = tuple(
-        {"app": "clock", "table": "countdowns", "op": "add",
-         "row": {"label": label, "total_s": 900, "state": "paused",
-                 "left_s": 60 * w.rng.randrange(6, 14)}}
+        {
+            "app": "clock",
+            "table": "countdowns",
+            "op": "add",
+            "row": {
+                "label": label,
+                "total_s": 900,
+                "state": "paused",
+                "left_s": 60 * w.rng.randrange(6, 14),
+            },
+        }
         for label in labels
-    )  # fmt: skip
+    )
     return Draft(
         goal=f"I stopped my kitchen timers for a moment. Let the one for the {labels[going - 1]} "
         f"go on, and take the one for the {labels[gone - 1]} away.",
@@ -205,16 +308,25 @@ def kitchen_timers(w: WorldView) -> Draft:
         patches=rows,
         allowed=("clock.countdowns.ends_s", "clock.countdowns.left_s"),
         checks=(
-            Changed(app="clock", table="countdowns", ids=(f"timer{going}",),
-                    to={"state": "running"}, says=f"The timer for {labels[going - 1]} runs"),
-            Removed(app="clock", table="countdowns", where={"id": f"timer{gone}"},
-                    says=f"The timer for {labels[gone - 1]} is gone"),
+            Changed(
+                app="clock",
+                table="countdowns",
+                ids=(f"timer{going}",),
+                to={"state": "running"},
+                says=f"The timer for {labels[going - 1]} runs",
+            ),
+            Removed(
+                app="clock",
+                table="countdowns",
+                where={"id": f"timer{gone}"},
+                says=f"The timer for {labels[gone - 1]} is gone",
+            ),
         ),
         golden=(
             call(clock.resume, countdown=f"timer{going}"),
             call(clock.cancel, countdown=f"timer{gone}"),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- the world, bedtime ------------------------------------------------------------------------
@@ -231,13 +343,15 @@ def other_city(w: WorldView) -> Draft:
         "is for her where I look at the times of the world, and no longer the old city.",
         params={"gone": gone.id, "comes": comes.id},
         checks=(
-            Added(app="clock", table="cities", where={"zone": comes.id},
-                  says=f"{comes.name} is there"),
-            Removed(app="clock", table="cities", where={"zone": gone.id},
-                    says=f"{gone.name} is not"),
+            Added(
+                app="clock", table="cities", where={"zone": comes.id}, says=f"{comes.name} is there"
+            ),
+            Removed(
+                app="clock", table="cities", where={"zone": gone.id}, says=f"{gone.name} is not"
+            ),
         ),
         golden=(call(clock.add_city, zone=comes.id), call(clock.remove_city, zone=gone.id)),
-    )  # fmt: skip
+    )
 
 
 @pack.template("time_in_city", apps=("clock",))
@@ -275,4 +389,4 @@ def sleep_enough(w: WorldView) -> Draft:
             call(clock.set_bedtime, bedtime=bedtime, wake=wake),
             call(clock.enable_bedtime, on=True),
         ),
-    )  # fmt: skip
+    )

@@ -24,19 +24,26 @@ def save_contact(w: WorldView) -> Draft:
         params={"name": name, "phone": phone, "group": group},
         checks=(
             Added(
-                app="contacts", table="people", weight=2, says=f"{name} is saved with the number",
+                app="contacts",
+                table="people",
+                weight=2,
+                says=f"{name} is saved with the number",
                 where={
-                    "name": Text(value=name), "phone": Text(value=phone, mode="digits"),
-                    "email": "", "city": "",
+                    "name": Text(value=name),
+                    "phone": Text(value=phone, mode="digits"),
+                    "email": "",
+                    "city": "",
                 },
             ),
             Added(
-                app="contacts", table="people", says=f"{name} is in the group {group}",
+                app="contacts",
+                table="people",
+                says=f"{name} is in the group {group}",
                 where={"name": Text(value=name), "group": group},
             ),
         ),
         golden=(call(contacts.add, name=name, phone=phone, group=group),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("star_contact", apps=("contacts",))
@@ -48,12 +55,15 @@ def star_contact(w: WorldView) -> Draft:
         params={"person": person.id},
         checks=(
             Changed(
-                app="contacts", table="people", ids=(person.id,), to={"favourite": True},
+                app="contacts",
+                table="people",
+                ids=(person.id,),
+                to={"favourite": True},
                 says=f"{person.name} is a favourite",
             ),
         ),
         golden=(call(contacts.favourite, person=person.id, on=True),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("delete_contact", apps=("contacts",))
@@ -65,12 +75,14 @@ def delete_contact(w: WorldView) -> Draft:
         params={"person": person.id},
         checks=(
             Removed(
-                app="contacts", table="people", where={"id": person.id},
+                app="contacts",
+                table="people",
+                where={"id": person.id},
                 says=f"{person.name} is gone",
             ),
         ),
         golden=(call(contacts.delete, person=person.id),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("phone_of_contact", apps=("contacts",))
@@ -86,7 +98,7 @@ def phone_of_contact(w: WorldView) -> Draft:
             ),
         ),
         golden=(look(contacts.get, person=person.id), Answer(text=person.phone)),
-    )  # fmt: skip
+    )
 
 
 @pack.template("moved_to_city", apps=("contacts",))
@@ -98,11 +110,16 @@ def moved_to_city(w: WorldView) -> Draft:
         goal=f"{person.name} has moved from {person.city} to {city}. Bring my contacts up to date.",
         params={"person": person.id, "city": city},
         checks=(
-            Changed(app="contacts", table="people", ids=(person.id,), to={"city": Text(value=city)},
-                    says=f"{person.name} lives in {city}"),
+            Changed(
+                app="contacts",
+                table="people",
+                ids=(person.id,),
+                to={"city": Text(value=city)},
+                says=f"{person.name} lives in {city}",
+            ),
         ),
         golden=(_corrected(person, city=city),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("couple_moves_in", apps=("contacts",))
@@ -116,20 +133,30 @@ def couple_moves_in(w: WorldView) -> Draft:
         "both of my contacts, and count them to the family.",
         params={"people": [one.id, other.id], "city": city},
         checks=tuple(
-            Changed(app="contacts", table="people", ids=(p.id,), to={field: value},
-                    says=f"{p.name}: {field} is {city if field == 'city' else 'family'}")
+            Changed(
+                app="contacts",
+                table="people",
+                ids=(p.id,),
+                to={field: value},
+                says=f"{p.name}: {field} is {city if field == 'city' else 'family'}",
+            )
             for p in pair
             for field, value in (("city", Text(value=city)), ("group", "family"))
         ),
         golden=tuple(_corrected(p, city=city, group="family") for p in pair),
-    )  # fmt: skip
+    )
 
 
 def _corrected(person: contacts.Person, city: str, group: str = "") -> Tool:
     return call(
-        contacts.edit, person=person.id, name=person.name, phone=person.phone, email=person.email,
-        city=city, group=group or person.group,
-    )  # fmt: skip
+        contacts.edit,
+        person=person.id,
+        name=person.name,
+        phone=person.phone,
+        email=person.email,
+        city=city,
+        group=group or person.group,
+    )
 
 
 @pack.template("block_caller", apps=("contacts",))
@@ -141,11 +168,16 @@ def block_caller(w: WorldView) -> Draft:
         "cannot reach me any more.",
         params={"person": person.id},
         checks=(
-            Changed(app="contacts", table="people", ids=(person.id,), to={"blocked": True},
-                    says=f"{person.name} is blocked"),
+            Changed(
+                app="contacts",
+                table="people",
+                ids=(person.id,),
+                to={"blocked": True},
+                says=f"{person.name} is blocked",
+            ),
         ),
         golden=(call(contacts.block, person=person.id, on=True),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("note_on_contact", apps=("contacts",))
@@ -157,11 +189,16 @@ def note_on_contact(w: WorldView) -> Draft:
         goal=f'Keep this with the contact of {person.name}: "{note}"',
         params={"person": person.id, "note": note},
         checks=(
-            Changed(app="contacts", table="people", ids=(person.id,), to={"note": Text(value=note)},
-                    says=f"The contact of {person.name} says so"),
+            Changed(
+                app="contacts",
+                table="people",
+                ids=(person.id,),
+                to={"note": Text(value=note)},
+                says=f"The contact of {person.name} says so",
+            ),
         ),
         golden=(call(contacts.write_note, person=person.id, note=note),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("only_favourite", apps=("contacts",))
@@ -174,18 +211,34 @@ def only_favourite(w: WorldView) -> Draft:
         goal=f"Of my favourite people, only {kept.name} should stay a favourite.",
         params={"kept": kept.id},
         patches=tuple(
-            {"app": "contacts", "table": "people", "op": "set", "id": p.id,
-             "fields": {"favourite": p in chosen}}
+            {
+                "app": "contacts",
+                "table": "people",
+                "op": "set",
+                "id": p.id,
+                "fields": {"favourite": p in chosen},
+            }
             for p in people
         ),
         checks=(
-            Changed(app="contacts", table="people", ids=tuple(p.id for p in dropped), weight=2,
-                    to={"favourite": False}, says="The others are no favourites"),
-            Count(app="contacts", table="people", where={"favourite": True}, equals=1,
-                  says="One favourite is left"),
+            Changed(
+                app="contacts",
+                table="people",
+                ids=tuple(p.id for p in dropped),
+                weight=2,
+                to={"favourite": False},
+                says="The others are no favourites",
+            ),
+            Count(
+                app="contacts",
+                table="people",
+                where={"favourite": True},
+                equals=1,
+                says="One favourite is left",
+            ),
         ),
         golden=tuple(call(contacts.favourite, person=p.id, on=False) for p in dropped),
-    )  # fmt: skip
+    )
 
 
 @pack.template("who_lives_in", apps=("contacts",))
@@ -229,17 +282,35 @@ def new_colleague(w: WorldView) -> Draft:
         "with the contact.",
         params={"name": name, "phone": phone, "email": email, "city": city, "note": note},
         checks=(
-            Added(app="contacts", table="people", weight=2, says="All details are saved",
-                  where={"name": saved, "phone": Text(value=phone, mode="digits"),
-                         "email": Text(value=email), "city": Text(value=city), "group": "work"}),
-            Added(app="contacts", table="people", says=f"{name} is a favourite",
-                  where={"name": saved, "favourite": True}),
-            Added(app="contacts", table="people", says=f"The contact says: {note}",
-                  where={"name": saved, "note": Text(value=note)}),
+            Added(
+                app="contacts",
+                table="people",
+                weight=2,
+                says="All details are saved",
+                where={
+                    "name": saved,
+                    "phone": Text(value=phone, mode="digits"),
+                    "email": Text(value=email),
+                    "city": Text(value=city),
+                    "group": "work",
+                },
+            ),
+            Added(
+                app="contacts",
+                table="people",
+                says=f"{name} is a favourite",
+                where={"name": saved, "favourite": True},
+            ),
+            Added(
+                app="contacts",
+                table="people",
+                says=f"The contact says: {note}",
+                where={"name": saved, "note": Text(value=note)},
+            ),
         ),
         golden=(
             call(contacts.add, name=name, phone=phone, email=email, city=city, group="work"),
             call(contacts.favourite, person="person21", on=True),
             call(contacts.write_note, person="person21", note=note),
         ),
-    )  # fmt: skip
+    )

@@ -30,10 +30,13 @@ FAMILY, GARDEN = "album4", "album5"
 FACES = ("Me at last", "First day at the office", "New haircut", "After the race")
 ALBUM_NAMES = ("Best of winter", "For the calendar", "Living room wall", "Grandma's frame")
 FILE_NAMES = {
-    "Flight ticket": "Flight to Mirador", "Hotel booking": "Hotel voucher",
-    "Quarterly report": "Report first quarter", "Meeting minutes": "Minutes of the board",
-    "Tax summary": "Tax 2025", "User manual": "Manual of the washing machine",
-}  # fmt: skip
+    "Flight ticket": "Flight to Mirador",
+    "Hotel booking": "Hotel voucher",
+    "Quarterly report": "Report first quarter",
+    "Meeting minutes": "Minutes of the board",
+    "Tax summary": "Tax 2025",
+    "User manual": "Manual of the washing machine",
+}
 """What a file may be called better."""
 
 
@@ -154,15 +157,19 @@ def collect_in_new_album(w: WorldView) -> Draft:
         goal=f'I need a new album "{name}" with three pictures in it: {titles}.',
         params={"name": name, "photos": [photo.id for photo in photos]},
         checks=(
-            Added(app="gallery", table="albums", where={"name": Text(value=name)},
-                  says=f"There is an album {name}"),
+            Added(
+                app="gallery",
+                table="albums",
+                where={"name": Text(value=name)},
+                says=f"There is an album {name}",
+            ),
             *(_photo(photo, f"{photo.title} is in it", album=album) for photo in photos),
         ),
         golden=(
             call(gallery.add_album, name=name),
             *(call(gallery.move, photo=photo.id, album=album) for photo in photos),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("dissolve_album", apps=("gallery",))
@@ -182,14 +189,20 @@ def dissolve_album(w: WorldView) -> Draft:
         checks=(
             Removed(app="gallery", table="albums", where={"id": album}, says=f"{name} is gone"),
             *(_photo(photo, f"{photo.title} is in {other}", album=target) for photo in kept),
-            Changed(app="gallery", table="photos", ids=rest, to={"album": "album1"}, weight=0,
-                    says="The other pictures are still there"),
+            Changed(
+                app="gallery",
+                table="photos",
+                ids=rest,
+                to={"album": "album1"},
+                weight=0,
+                says="The other pictures are still there",
+            ),
         ),
         golden=(
             *(call(gallery.move, photo=photo.id, album=target) for photo in kept),
             call(gallery.delete_album, album=album),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("delete_for_good", apps=("gallery",))
@@ -202,13 +215,23 @@ def delete_for_good(w: WorldView) -> Draft:
         "away before: none of them can be brought back.",
         params={"photo": photo.id},
         checks=(
-            Removed(app="gallery", table="photos", where={"id": photo.id}, weight=2,
-                    says=f"{photo.title} is gone for good"),
-            Removed(app="gallery", table="photos", where={"trashed": True}, count=len(gone),
-                    says="So are the pictures of the trash"),
+            Removed(
+                app="gallery",
+                table="photos",
+                where={"id": photo.id},
+                weight=2,
+                says=f"{photo.title} is gone for good",
+            ),
+            Removed(
+                app="gallery",
+                table="photos",
+                where={"trashed": True},
+                count=len(gone),
+                says="So are the pictures of the trash",
+            ),
         ),
         golden=(call(gallery.trash, photo=photo.id), call(gallery.empty_trash)),
-    )  # fmt: skip
+    )
 
 
 @pack.template("selfie_for_family", apps=("gallery",))
@@ -227,17 +250,25 @@ def selfie_for_family(w: WorldView) -> Draft:
         params={"title": title, "place": place, "album": album.id},
         checks=(
             Added(app="gallery", table="photos", where=taken, says="A selfie was taken"),
-            Added(app="gallery", table="photos", where={**taken, **called},
-                  says=f"It is called {title} and was taken in {place}"),
-            Added(app="gallery", table="photos", where={**taken, "album": album.id},
-                  says=f"It is in {album.name}"),
+            Added(
+                app="gallery",
+                table="photos",
+                where={**taken, **called},
+                says=f"It is called {title} and was taken in {place}",
+            ),
+            Added(
+                app="gallery",
+                table="photos",
+                where={**taken, "album": album.id},
+                says=f"It is in {album.name}",
+            ),
         ),
         golden=(
             call(gallery.take, camera="front"),
             call(gallery.edit, photo=photo, title=title, place=place),
             call(gallery.move, photo=photo, album=album.id),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- files ---------------------------------------------------------------------------------
@@ -257,19 +288,33 @@ def tidy_files(w: WorldView) -> Draft:
         params={"renamed": renamed.id, "moved": moved.id, "deleted": deleted.id},
         allowed=("gallery.files.modified_at",),
         checks=(
-            Changed(app="gallery", table="files", ids=(renamed.id,), to={"name": Text(value=name)},
-                    says=f"{renamed.name} is called {name}"),
-            Changed(app="gallery", table="files", ids=(moved.id,), to={"folder": folder.id},
-                    says=f"{moved.name} is in {folder.name}"),
-            Removed(app="gallery", table="files", where={"id": deleted.id},
-                    says=f"{deleted.name} is gone"),
+            Changed(
+                app="gallery",
+                table="files",
+                ids=(renamed.id,),
+                to={"name": Text(value=name)},
+                says=f"{renamed.name} is called {name}",
+            ),
+            Changed(
+                app="gallery",
+                table="files",
+                ids=(moved.id,),
+                to={"folder": folder.id},
+                says=f"{moved.name} is in {folder.name}",
+            ),
+            Removed(
+                app="gallery",
+                table="files",
+                where={"id": deleted.id},
+                says=f"{deleted.name} is gone",
+            ),
         ),
         golden=(
             call(gallery.rename_file, file=renamed.id, name=name),
             call(gallery.move_file, file=moved.id, folder=folder.id),
             call(gallery.delete_file, file=deleted.id),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("largest_document", apps=("gallery",))
@@ -282,15 +327,20 @@ def largest_document(w: WorldView) -> Draft:
         goal="Which document on my phone takes the most space? Tell me just its name.",
         params={"file": file.id},
         patches=(
-            {"app": "gallery", "table": "files", "op": "set", "id": file.id,
-             "fields": {"size_kb": size_kb}},
+            {
+                "app": "gallery",
+                "table": "files",
+                "op": "set",
+                "id": file.id,
+                "fields": {"size_kb": size_kb},
+            },
         ),
         checks=(AnswerIs(to=Text(value=file.name), says="The largest document"),),
         golden=(
             *(look(gallery.folder_files, folder=folder.id) for folder in s.folders),
             Answer(text=file.name),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- questions -----------------------------------------------------------------------------
@@ -321,13 +371,15 @@ def when_and_where_taken(w: WorldView) -> Draft:
         params={"photo": photo.id},
         checks=(
             AnswerIs(to=Date(value=day), weight=2, says="The day in the answer is right"),
-            AnswerIs(to=Text(value=photo.place, mode="contains", others=others),
-                     says="The town is right"),
+            AnswerIs(
+                to=Text(value=photo.place, mode="contains", others=others), says="The town is right"
+            ),
         ),
         golden=(
-            look(gallery.get, photo=photo.id), Answer(text=f"{spoken(day)}, {photo.place}"),
+            look(gallery.get, photo=photo.id),
+            Answer(text=f"{spoken(day)}, {photo.place}"),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("unstar_all_but_one", apps=("gallery",))
@@ -340,10 +392,21 @@ def unstar_all_but_one(w: WorldView) -> Draft:
         goal="Of my favourite pictures only the most recent one should stay a favourite.",
         params={"kept": kept.id},
         checks=(
-            Changed(app="gallery", table="photos", ids=ids, to={"favourite": False}, weight=2,
-                    says="The older ones are no favourites"),
-            Count(app="gallery", table="photos", where={"favourite": True}, equals=1,
-                  says="One favourite is left"),
+            Changed(
+                app="gallery",
+                table="photos",
+                ids=ids,
+                to={"favourite": False},
+                weight=2,
+                says="The older ones are no favourites",
+            ),
+            Count(
+                app="gallery",
+                table="photos",
+                where={"favourite": True},
+                equals=1,
+                says="One favourite is left",
+            ),
         ),
         golden=tuple(call(gallery.favourite, photo=photo, on=False) for photo in ids),
-    )  # fmt: skip
+    )

@@ -42,17 +42,29 @@ def schedule_for_two(w: WorldView) -> Draft:
         goal=f'On {spoken(day)}, the text "{text}" should go out {says}. Prepare that now.',
         params={"day": day, "text": text, "clocks": clocks},
         checks=tuple(
-            Added(app="messages", table="scheduled", says=f"It goes out to {person.name}",
-                  where={"phone": Text(value=person.phone, mode="digits"),
-                         "text": Text(value=text), "at_s": at_s(day, clock)})
+            Added(
+                app="messages",
+                table="scheduled",
+                says=f"It goes out to {person.name}",
+                where={
+                    "phone": Text(value=person.phone, mode="digits"),
+                    "text": Text(value=text),
+                    "at_s": at_s(day, clock),
+                },
+            )
             for person, clock in plan
         ),
         golden=tuple(
-            call(messages.schedule, thread=chat_with(w, person.phone).id, text=text, date=day,
-                 time=clock)
+            call(
+                messages.schedule,
+                thread=chat_with(w, person.phone).id,
+                text=text,
+                date=day,
+                time=clock,
+            )
             for person, clock in plan
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("pass_booking_on", apps=("messages",))
@@ -70,16 +82,24 @@ def pass_booking_on(w: WorldView) -> Draft:
         params={"thread": thread.id, "messages": ids},
         patches=quiet(thread),
         checks=(
-            *(check for text in texts
-              for check in texted(w, to.phone, Text(value=text), says=f"{to.name} got: {text}")),
-            Changed(app="messages", table="messages", ids=tuple(ids), to={"starred": True},
-                    says="Both messages have a star"),
+            *(
+                check
+                for text in texts
+                for check in texted(w, to.phone, Text(value=text), says=f"{to.name} got: {text}")
+            ),
+            Changed(
+                app="messages",
+                table="messages",
+                ids=tuple(ids),
+                to={"starred": True},
+                says="Both messages have a star",
+            ),
         ),
         golden=(
             *(call(messages.star, message=message, on=True) for message in ids),
             *(call(messages.forward, message=message, phone=to.phone) for message in ids),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("end_of_friendship", apps=("messages", "contacts"))
@@ -93,20 +113,34 @@ def end_of_friendship(w: WorldView) -> Draft:
     count = len(messages_of(w.state(Chats), thread.id))
     return Draft(
         goal=f"I want no more contact with {member.name}: block them, take them out of my "
-        f"favourites, note with the contact: \"No more calls\", and delete what we wrote.",
+        f'favourites, note with the contact: "No more calls", and delete what we wrote.',
         params={"person": person.id, "thread": thread.id},
         patches=(
-            {"app": "contacts", "table": "people", "op": "set", "id": person.id,
-             "fields": {"favourite": True}},
+            {
+                "app": "contacts",
+                "table": "people",
+                "op": "set",
+                "id": person.id,
+                "fields": {"favourite": True},
+            },
         ),
         checks=(
             _changed(person.id, {"blocked": True}, f"{member.name} is blocked"),
             _changed(person.id, {"favourite": False}, f"{member.name} is no favourite"),
             _changed(person.id, {"note": Text(value="No more calls")}, "The contact says so"),
-            Removed(app="messages", table="threads", where={"id": thread.id},
-                    says="The conversation is gone"),
-            Removed(app="messages", table="messages", where={"thread": thread.id}, count=count,
-                    says="So are its messages"),
+            Removed(
+                app="messages",
+                table="threads",
+                where={"id": thread.id},
+                says="The conversation is gone",
+            ),
+            Removed(
+                app="messages",
+                table="messages",
+                where={"thread": thread.id},
+                count=count,
+                says="So are its messages",
+            ),
         ),
         golden=(
             call(contacts.favourite, person=person.id, on=False),
@@ -114,7 +148,7 @@ def end_of_friendship(w: WorldView) -> Draft:
             call(contacts.block, person=person.id, on=True),
             call(messages.delete_thread, thread=thread.id),
         ),
-    )  # fmt: skip
+    )
 
 
 def _changed(person: str, to: dict[str, bool | Text], says: str) -> Check:
@@ -124,11 +158,13 @@ def _changed(person: str, to: dict[str, bool | Text], says: str) -> Check:
 @pack.template("list_that_reminds", apps=("notes",))
 def list_that_reminds(w: WorldView) -> Draft:
     """Make a list, tick a line, keep it at the top and have it remind."""
-    title, things = w.rng.choice((
-        ("Spring cleaning", ("Windows", "Oven", "Balcony")),
-        ("Tax return", ("Receipts", "Bank letter", "Rent contract")),
-        ("Bike service", ("Chain", "Brakes", "Front light")),
-    ))  # fmt: skip
+    title, things = w.rng.choice(
+        (
+            ("Spring cleaning", ("Windows", "Oven", "Balcony")),
+            ("Tax return", ("Receipts", "Bank letter", "Rent contract")),
+            ("Bike service", ("Chain", "Brakes", "Front light")),
+        )
+    )
     done = w.rng.randrange(3)
     day = w.cast.day(w.rng.randrange(2, 25))
     clock = w.rng.choice(("07:30", "11:15", "16:45"))
@@ -140,13 +176,27 @@ def list_that_reminds(w: WorldView) -> Draft:
         f"remind me on {spoken(day)} at {clock}.",
         params={"title": title, "done": done, "day": day, "clock": clock},
         checks=(
-            *(Added(app="notes", table="items", says=f"{thing} is on the list",
-                    where={"note": note, "text": Text(value=thing), "done": number == done})
-              for number, thing in enumerate(things)),
-            Added(app="notes", table="notes", where={**row, "pinned": True},
-                  says="The list is at the top"),
-            Added(app="notes", table="notes", where={**row, "remind_s": at_s(day, clock)},
-                  says=f"It reminds on {spoken(day)} at {clock}"),
+            *(
+                Added(
+                    app="notes",
+                    table="items",
+                    says=f"{thing} is on the list",
+                    where={"note": note, "text": Text(value=thing), "done": number == done},
+                )
+                for number, thing in enumerate(things)
+            ),
+            Added(
+                app="notes",
+                table="notes",
+                where={**row, "pinned": True},
+                says="The list is at the top",
+            ),
+            Added(
+                app="notes",
+                table="notes",
+                where={**row, "remind_s": at_s(day, clock)},
+                says=f"It reminds on {spoken(day)} at {clock}",
+            ),
         ),
         golden=(
             call(notes.add, title=title, items="\n".join(things)),
@@ -154,7 +204,7 @@ def list_that_reminds(w: WorldView) -> Draft:
             call(notes.pin, note=note, on=True),
             call(notes.remind, note=note, date=day, time=clock),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("colour_by_topic", apps=("notes",))
@@ -168,12 +218,17 @@ def colour_by_topic(w: WorldView) -> Draft:
         f"be {colour}.",
         params={"notes": list(ids), "colour": colour},
         checks=tuple(
-            Changed(app="notes", table="notes", ids=(note,), to={"colour": colour},
-                    says=f"{title} is {colour}")
+            Changed(
+                app="notes",
+                table="notes",
+                ids=(note,),
+                to={"colour": colour},
+                says=f"{title} is {colour}",
+            )
             for note, title in zip(ids, titles, strict=True)
         ),
         golden=tuple(call(notes.paint, note=note, colour=colour) for note in ids),
-    )  # fmt: skip
+    )
 
 
 @pack.template("say_yes_to_dinner", apps=("messages", "notes"))
@@ -186,9 +241,10 @@ def say_yes_to_dinner(w: WorldView) -> Draft:
     row = {"title": Text(value=f"Dinner at {f.dinner_place}")}
     says = ("The right day is noted", "The right time is noted", "The address is noted")
     noted: tuple[Expected, ...] = (
-        Date(value=f.dinner_day), Time(value=f.dinner_time),
+        Date(value=f.dinner_day),
+        Time(value=f.dinner_time),
         Text(value=f.dinner_address, mode="contains"),
-    )  # fmt: skip
+    )
     return Draft(
         goal=f'Answer {first_name(f.dinner.name)} about dinner: "{text}" Then make a note '
         f'"Dinner at {f.dinner_place}" with the date, the time that holds now, and the address, '
@@ -197,10 +253,16 @@ def say_yes_to_dinner(w: WorldView) -> Draft:
         patches=quiet(thread),
         checks=(
             *texted(w, f.dinner.phone, Text(value=text), says="The answer is sent"),
-            *(Added(app="notes", table="notes", where={**row, "body": part}, says=words)
-              for part, words in zip(noted, says, strict=True)),
-            Added(app="notes", table="notes", where={**row, "pinned": True},
-                  says="The note is at the top"),
+            *(
+                Added(app="notes", table="notes", where={**row, "body": part}, says=words)
+                for part, words in zip(noted, says, strict=True)
+            ),
+            Added(
+                app="notes",
+                table="notes",
+                where={**row, "pinned": True},
+                says="The note is at the top",
+            ),
         ),
         golden=(
             look(messages.get_thread, thread=thread.id),
@@ -208,7 +270,7 @@ def say_yes_to_dinner(w: WorldView) -> Draft:
             call(notes.add, title=f"Dinner at {f.dinner_place}", body=body),
             call(notes.pin, note=new_note_id(w), on=True),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("guest_saved_and_texted", apps=("messages", "contacts", "notes"))
@@ -224,13 +286,28 @@ def guest_saved_and_texted(w: WorldView) -> Draft:
         params={"name": person.name, "phone": person.phone, "fact": fact},
         patches=quiet(thread),
         checks=(
-            Added(app="contacts", table="people", says="Name and number are right",
-                  where={"name": Text(value=person.name),
-                         "phone": Text(value=person.phone, mode="digits")}),
-            Added(app="contacts", table="people", says="The plumber is a favourite",
-                  where={"name": Text(value=person.name), "favourite": True}),
-            *texted(w, person.phone, Text(value=fact, mode="contains"), weight=2,
-                    says="The plumber has the password"),
+            Added(
+                app="contacts",
+                table="people",
+                says="Name and number are right",
+                where={
+                    "name": Text(value=person.name),
+                    "phone": Text(value=person.phone, mode="digits"),
+                },
+            ),
+            Added(
+                app="contacts",
+                table="people",
+                says="The plumber is a favourite",
+                where={"name": Text(value=person.name), "favourite": True},
+            ),
+            *texted(
+                w,
+                person.phone,
+                Text(value=fact, mode="contains"),
+                weight=2,
+                says="The plumber has the password",
+            ),
         ),
         golden=(
             look(messages.get_thread, thread=thread.id),
@@ -239,7 +316,7 @@ def guest_saved_and_texted(w: WorldView) -> Draft:
             look(notes.get, note=note_titled(w, "Guest Wi-Fi").id),
             call(messages.send, thread=thread.id, text=fact),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("drive_to_practice", apps=("messages", "notes", "contacts"))
@@ -256,11 +333,19 @@ def drive_to_practice(w: WorldView) -> Draft:
         "on that day.",
         params={"person": person.id, "day": f.clinic_day},
         checks=(
-            _changed(person.id, {"note": Text(value=f.clinic_address, mode="contains")},
-                     "The contact tells the address"),
+            _changed(
+                person.id,
+                {"note": Text(value=f.clinic_address, mode="contains")},
+                "The contact tells the address",
+            ),
             Added(app="notes", table="notes", where={**row}, says="There is a note"),
-            Added(app="notes", table="notes", weight=2, says="It reminds on the right day",
-                  where={**row, "remind_s": at_s(f.clinic_day, "07:30")}),
+            Added(
+                app="notes",
+                table="notes",
+                weight=2,
+                says="It reminds on the right day",
+                where={**row, "remind_s": at_s(f.clinic_day, "07:30")},
+            ),
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, f.clinic.phone).id),
@@ -268,4 +353,4 @@ def drive_to_practice(w: WorldView) -> Draft:
             call(notes.add, title=f"Drive {name}"),
             call(notes.remind, note=new_note_id(w), date=f.clinic_day, time="07:30"),
         ),
-    )  # fmt: skip
+    )

@@ -120,15 +120,19 @@ def schedule_text(w: WorldView) -> Draft:
         params={"thread": thread.id, "text": text, "day": day, "clock": clock},
         checks=(
             Added(
-                app="messages", table="scheduled", weight=2, says="The text waits for its time",
+                app="messages",
+                table="scheduled",
+                weight=2,
+                says="The text waits for its time",
                 where={
-                    "text": Text(value=text), "phone": Text(value=person.phone, mode="digits"),
+                    "text": Text(value=text),
+                    "phone": Text(value=person.phone, mode="digits"),
                     "at_s": at_s(day, clock),
                 },
             ),
         ),
         golden=(call(messages.schedule, thread=thread.id, text=text, date=day, time=clock),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("cancel_scheduled_text", apps=("messages",))
@@ -138,39 +142,58 @@ def cancel_scheduled_text(w: WorldView) -> Draft:
     dropped, hurried = w.rng.sample((f.dinner, f.flat, f.trip, f.club, f.party), 2)
     words = w.rng.sample(REMINDERS, 2)
     rows = tuple(
-        {"app": "messages", "table": "scheduled", "op": "add",
-         "row": {"phone": person.phone, "text": text, "at_s": w.cast.at(day, "18:30")}}
+        {
+            "app": "messages",
+            "table": "scheduled",
+            "op": "add",
+            "row": {"phone": person.phone, "text": text, "at_s": w.cast.at(day, "18:30")},
+        }
         for person, text, day in ((dropped, words[0], 2), (hurried, words[1], 3))
-    )  # fmt: skip
+    )
     return Draft(
         goal=f"I had two texts prepared for later. The one to {first_name(dropped.name)} should "
         f"not go out at all. The one to {first_name(hurried.name)} should go out right now.",
         params={"dropped": dropped.phone, "hurried": hurried.phone},
         patches=(*rows, *quiet(chat_with(w, hurried.phone))),
         checks=(
-            Removed(app="messages", table="scheduled", where={"id": "scheduled1"},
-                    says=f"The text to {dropped.name} is called off"),
-            Removed(app="messages", table="scheduled", where={"id": "scheduled2"},
-                    says=f"The text to {hurried.name} waits no longer"),
+            Removed(
+                app="messages",
+                table="scheduled",
+                where={"id": "scheduled1"},
+                says=f"The text to {dropped.name} is called off",
+            ),
+            Removed(
+                app="messages",
+                table="scheduled",
+                where={"id": "scheduled2"},
+                says=f"The text to {hurried.name} waits no longer",
+            ),
             *texted(w, hurried.phone, Text(value=words[1]), says=f"{hurried.name} got the text"),
         ),
         golden=(
             call(messages.cancel, scheduled="scheduled1"),
             call(messages.send_now, scheduled="scheduled2"),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("ask_and_tell", apps=("messages",))
 def ask_and_tell(w: WorldView) -> Draft:
     """Ask somebody, wait for the answer, and tell it."""
     f = facts(w.cast)
-    person, question, wanted, number = w.rng.choice((
-        (f.flat, "Where is the spare key?", "on which floor the spare key is", f.key_floor),
-        (f.party, "How many will we be?", "how many guests the party will have", f.party_guests),
-        (f.review, "How long may my talk be?", "how many slides I may show", f.review_pages),
-        (f.cabin, "Where can I park?", "which parking spot I can use", f.cabin_spot),
-    ))  # fmt: skip
+    person, question, wanted, number = w.rng.choice(
+        (
+            (f.flat, "Where is the spare key?", "on which floor the spare key is", f.key_floor),
+            (
+                f.party,
+                "How many will we be?",
+                "how many guests the party will have",
+                f.party_guests,
+            ),
+            (f.review, "How long may my talk be?", "how many slides I may show", f.review_pages),
+            (f.cabin, "Where can I park?", "which parking spot I can use", f.cabin_spot),
+        )
+    )
     thread = chat_with(w, person.phone)
     return Draft(
         goal=f'Ask {person.name} in a text: "{question}" When the answer comes, tell me {wanted}.',
@@ -178,15 +201,22 @@ def ask_and_tell(w: WorldView) -> Draft:
         allowed=("messages.threads.answered", "messages.threads.archived"),
         checks=(
             *texted(w, person.phone, Text(value=question), says="The question was asked"),
-            Added(app="messages", table="messages", where={"thread": thread.id, "mine": False},
-                  weight=0, says="Only the answer came in"),
+            Added(
+                app="messages",
+                table="messages",
+                where={"thread": thread.id, "mine": False},
+                weight=0,
+                says="Only the answer came in",
+            ),
             AnswerIs(to=Number(value=number), says="The answer tells the number"),
         ),
         golden=(
-            call(messages.send, thread=thread.id, text=question), Wait(seconds=25),
-            look(messages.get_thread, thread=thread.id), Answer(text=str(number)),
+            call(messages.send, thread=thread.id, text=question),
+            Wait(seconds=25),
+            look(messages.get_thread, thread=thread.id),
+            Answer(text=str(number)),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("tell_team_new_room", apps=("messages",))
@@ -200,7 +230,10 @@ def tell_team_new_room(w: WorldView) -> Draft:
         "new room, and nothing that no longer holds.",
         params={"person": person.id},
         checks=texted(
-            w, person.phone, Date(value=f.review_day), Time(value=f.review_time),
+            w,
+            person.phone,
+            Date(value=f.review_day),
+            Time(value=f.review_time),
             Text(value=f.review_room, mode="contains"),
             says=f"{person.name} knows the new day, time and room",
         ),
@@ -208,7 +241,7 @@ def tell_team_new_room(w: WorldView) -> Draft:
             look(messages.get_thread, thread=chat_with(w, f.review.phone).id),
             call(messages.start, phone=person.phone, text=text),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- sorting and deleting ----------------------------------------------------------------------
@@ -224,30 +257,43 @@ def pin_chat(w: WorldView) -> Draft:
         goal=f"I want the conversation {who} to stay at the top of my texts.",
         params={"thread": thread.id},
         checks=(
-            Changed(app="messages", table="threads", ids=(thread.id,), to={"pinned": True},
-                    says=f"The conversation {who} stays at the top"),
+            Changed(
+                app="messages",
+                table="threads",
+                ids=(thread.id,),
+                to={"pinned": True},
+                says=f"The conversation {who} stays at the top",
+            ),
         ),
         golden=(call(messages.pin, thread=thread.id, on=True),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("archive_service_chat", apps=("messages",))
 def archive_service_chat(w: WorldView) -> Draft:
     """Put a service's conversation away, told by what it writes about."""
-    sender, words = w.rng.choice((
-        (SHOP, "about my parcel"), (BANK, "about payments with my card"),
-        (DENTIST, "about my check-up"),
-    ))  # fmt: skip
+    sender, words = w.rng.choice(
+        (
+            (SHOP, "about my parcel"),
+            (BANK, "about payments with my card"),
+            (DENTIST, "about my check-up"),
+        )
+    )
     thread = chat_with(w, sender)
     return Draft(
         goal=f"Put the conversation with the messages {words} away, but do not delete it.",
         params={"thread": thread.id},
         checks=(
-            Changed(app="messages", table="threads", ids=(thread.id,), to={"archived": True},
-                    says=f"The conversation {words} is archived"),
+            Changed(
+                app="messages",
+                table="threads",
+                ids=(thread.id,),
+                to={"archived": True},
+                says=f"The conversation {words} is archived",
+            ),
         ),
         golden=(call(messages.archive, thread=thread.id, on=True),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("read_everything", apps=("messages",))
@@ -258,61 +304,89 @@ def read_everything(w: WorldView) -> Draft:
     return Draft(
         goal="I have seen all my new texts on the watch. Nothing should count as unread any more.",
         patches=tuple(
-            {"app": "messages", "table": "threads", "op": "set", "id": thread.id,
-             "fields": {"unread": w.rng.randrange(1, 4)}}
+            {
+                "app": "messages",
+                "table": "threads",
+                "op": "set",
+                "id": thread.id,
+                "fields": {"unread": w.rng.randrange(1, 4)},
+            }
             for thread in new
         ),
         checks=(
-            Count(app="messages", table="threads", where={"unread": 0}, equals=len(threads),
-                  says="Nothing is unread"),
+            Count(
+                app="messages",
+                table="threads",
+                where={"unread": 0},
+                equals=len(threads),
+                says="Nothing is unread",
+            ),
         ),
         golden=(call(messages.read_all),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("star_booking_code", apps=("messages",))
 def star_booking_code(w: WorldView) -> Draft:
     """Star a message, told by what it says."""
     f = facts(w.cast)
-    words, person, inside = w.rng.choice((
-        (f"the booking code of the hotel in {f.trip_city}", f.trip, f.hotel_code),
-        ("the password of our new internet router", f.flat, f.wifi_password),
-        (f"where the practice of {f.clinic_doctor} is now", f.clinic, f.clinic_address),
-        ("how far we read in the book club", f.club, f"chapter {f.club_chapter}"),
-    ))  # fmt: skip
+    words, person, inside = w.rng.choice(
+        (
+            (f"the booking code of the hotel in {f.trip_city}", f.trip, f.hotel_code),
+            ("the password of our new internet router", f.flat, f.wifi_password),
+            (f"where the practice of {f.clinic_doctor} is now", f.clinic, f.clinic_address),
+            ("how far we read in the book club", f.club, f"chapter {f.club_chapter}"),
+        )
+    )
     message = message_in(w, person.phone, inside)
     return Draft(
         goal=f"Put a star on the text that tells {words}, so that I find it again.",
         params={"message": message},
         checks=(
-            Changed(app="messages", table="messages", ids=(message,), to={"starred": True},
-                    says=f"The text that tells {words} has a star"),
+            Changed(
+                app="messages",
+                table="messages",
+                ids=(message,),
+                to={"starred": True},
+                says=f"The text that tells {words} has a star",
+            ),
         ),
         golden=(call(messages.star, message=message, on=True),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("delete_stranger_chat", apps=("messages",))
 def delete_stranger_chat(w: WorldView) -> Draft:
     """Delete the conversation with somebody who is no contact, told by what it is about."""
     f = facts(w.cast)
-    person, words = w.rng.choice((
-        (f.buyer, f"{f.buyer_item.capitalize()} is sold by now"),
-        (f.plumber, "The kitchen tap has been fixed by somebody else"),
-    ))  # fmt: skip
+    person, words = w.rng.choice(
+        (
+            (f.buyer, f"{f.buyer_item.capitalize()} is sold by now"),
+            (f.plumber, "The kitchen tap has been fixed by somebody else"),
+        )
+    )
     thread = chat_with(w, person.phone)
     count = len(messages_of(w.state(State), thread.id))
     return Draft(
         goal=f"{words}. Delete the whole conversation about it.",
         params={"thread": thread.id},
         checks=(
-            Removed(app="messages", table="threads", where={"id": thread.id},
-                    says="The conversation is gone"),
-            Removed(app="messages", table="messages", where={"thread": thread.id}, count=count,
-                    says="So are its messages"),
+            Removed(
+                app="messages",
+                table="threads",
+                where={"id": thread.id},
+                says="The conversation is gone",
+            ),
+            Removed(
+                app="messages",
+                table="messages",
+                where={"thread": thread.id},
+                count=count,
+                says="So are its messages",
+            ),
         ),
         golden=(call(messages.delete_thread, thread=thread.id),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("tidy_chats", apps=("messages",))
@@ -328,14 +402,35 @@ def tidy_chats(w: WorldView) -> Draft:
         f"{kept.name} at the top.",
         params={"services": services, "cabin": old, "muted": quiet_one, "pinned": top},
         checks=(
-            Changed(app="messages", table="threads", ids=tuple(services), to={"archived": True},
-                    weight=3, says="Shop, bank and dentist are archived"),
-            Changed(app="messages", table="threads", ids=(old,), to={"archived": False},
-                    says="The conversation about the cabin is back"),
-            Changed(app="messages", table="threads", ids=(quiet_one,), to={"muted": True},
-                    says=f"{loud.name} is silenced"),
-            Changed(app="messages", table="threads", ids=(top,), to={"pinned": True},
-                    says=f"{kept.name} stays at the top"),
+            Changed(
+                app="messages",
+                table="threads",
+                ids=tuple(services),
+                to={"archived": True},
+                weight=3,
+                says="Shop, bank and dentist are archived",
+            ),
+            Changed(
+                app="messages",
+                table="threads",
+                ids=(old,),
+                to={"archived": False},
+                says="The conversation about the cabin is back",
+            ),
+            Changed(
+                app="messages",
+                table="threads",
+                ids=(quiet_one,),
+                to={"muted": True},
+                says=f"{loud.name} is silenced",
+            ),
+            Changed(
+                app="messages",
+                table="threads",
+                ids=(top,),
+                to={"pinned": True},
+                says=f"{kept.name} stays at the top",
+            ),
         ),
         golden=(
             *(call(messages.archive, thread=thread, on=True) for thread in services),
@@ -343,4 +438,4 @@ def tidy_chats(w: WorldView) -> Draft:
             call(messages.pin, thread=top, on=True),
             call(messages.archive, thread=old, on=False),
         ),
-    )  # fmt: skip
+    )

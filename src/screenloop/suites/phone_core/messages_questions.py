@@ -24,9 +24,10 @@ def parcel_pickup_code(w: WorldView) -> Draft:
         goal="The driver with my parcel is at the door. Which code do I have to show?",
         checks=_told(Text(value=f.pickup_code, mode="digits"), "The code in the answer is right"),
         golden=(
-            look(messages.get_thread, thread=chat_with(w, SHOP).id), Answer(text=f.pickup_code),
+            look(messages.get_thread, thread=chat_with(w, SHOP).id),
+            Answer(text=f.pickup_code),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("dinner_time_now", apps=("messages",))
@@ -41,19 +42,21 @@ def dinner_time_now(w: WorldView) -> Draft:
             look(messages.get_thread, thread=chat_with(w, f.dinner.phone).id),
             Answer(text=f.dinner_time),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("appointment_day", apps=("messages",))
 def appointment_day(w: WorldView) -> Draft:
     """Tell the day of something."""
     f = facts(w.cast)
-    words, phone, day = w.rng.choice((
-        ("is my dentist appointment", DENTIST, f.dentist_day),
-        ("do we meet for the book club", f.club.phone, f.club_day),
-        (f"do we leave for {f.trip_city}", f.trip.phone, f.trip_day),
-        ("is the surprise party", f.party.phone, f.party_day),
-    ))  # fmt: skip
+    words, phone, day = w.rng.choice(
+        (
+            ("is my dentist appointment", DENTIST, f.dentist_day),
+            ("do we meet for the book club", f.club.phone, f.club_day),
+            (f"do we leave for {f.trip_city}", f.trip.phone, f.trip_day),
+            ("is the surprise party", f.party.phone, f.party_day),
+        )
+    )
     return Draft(
         goal=f"On which date {words}?",
         params={"day": day},
@@ -77,7 +80,7 @@ def sum_of_what_i_owe(w: WorldView) -> Draft:
             look(messages.get_thread, thread=chat_with(w, f.party.phone).id),
             Answer(text=dollars(total)),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("leave_home_for_clinic", apps=("messages",))
@@ -93,9 +96,10 @@ def leave_home_for_clinic(w: WorldView) -> Draft:
         params={"person": f.clinic.name},
         checks=_told(Time(value=clock), "Half an hour before the appointment"),
         golden=(
-            look(messages.get_thread, thread=chat_with(w, f.clinic.phone).id), Answer(text=clock),
+            look(messages.get_thread, thread=chat_with(w, f.clinic.phone).id),
+            Answer(text=clock),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("last_card_payment", apps=("messages",))
@@ -110,4 +114,4 @@ def last_card_payment(w: WorldView) -> Draft:
             look(messages.get_thread, thread=chat_with(w, BANK).id),
             Answer(text=dollars(f.card_cents)),
         ),
-    )  # fmt: skip
+    )

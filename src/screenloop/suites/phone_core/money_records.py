@@ -39,45 +39,68 @@ def plain(cents: int) -> str:
 def balance_is(w: WorldView, change_cents: int) -> Check:
     """Return the check that the balance moved by an amount, and by nothing else."""
     return Value(
-        app="wallet", path="balance_cents", to=w.state(Wallet).balance_cents + change_cents,
+        app="wallet",
+        path="balance_cents",
+        to=w.state(Wallet).balance_cents + change_cents,
         says=f"The balance changed by {change_cents / 100:.2f}",
-    )  # fmt: skip
+    )
 
 
 def sent(person: contacts.Person, cents: int, *, says: str) -> Check:
     """Return the check that money went to a contact."""
     return Added(
-        app="wallet", table="transactions", weight=2, says=says,
+        app="wallet",
+        table="transactions",
+        weight=2,
+        says=says,
         where={
-            "person": person.id, "amount_cents": -cents, "category": "transfer", "source": BALANCE,
+            "person": person.id,
+            "amount_cents": -cents,
+            "category": "transfer",
+            "source": BALANCE,
         },
-    )  # fmt: skip
+    )
 
 
 def asked(person: contacts.Person, cents: int, *, says: str, weight: float = 1.0) -> Check:
     """Return the check that a contact was asked for money."""
     return Added(
-        app="wallet", table="requests", weight=weight, says=says,
+        app="wallet",
+        table="requests",
+        weight=weight,
+        says=says,
         where={"person": person.id, "amount_cents": cents, "incoming": False},
-    )  # fmt: skip
+    )
 
 
 def bill_paid(bill: Bill, source: str) -> tuple[Check, ...]:
     """Return the checks that a bill was paid from a source."""
     return (
-        Changed(app="wallet", table="bills", ids=(bill.id,), to={"paid": True}, weight=2,
-                says=f"{bill.payee} is paid"),
-        Added(app="wallet", table="transactions", says="The right account paid for it",
-              where={"title": bill.payee, "amount_cents": -bill.amount_cents, "source": source}),
-    )  # fmt: skip
+        Changed(
+            app="wallet",
+            table="bills",
+            ids=(bill.id,),
+            to={"paid": True},
+            weight=2,
+            says=f"{bill.payee} is paid",
+        ),
+        Added(
+            app="wallet",
+            table="transactions",
+            says="The right account paid for it",
+            where={"title": bill.payee, "amount_cents": -bill.amount_cents, "source": source},
+        ),
+    )
 
 
 def topped_up(card: str, cents: int) -> Check:
     """Return the check that money was moved from a card to the balance."""
     return Added(
-        app="wallet", table="transactions", says=f"{dollars(cents)} came from the card",
+        app="wallet",
+        table="transactions",
+        says=f"{dollars(cents)} came from the card",
         where={"amount_cents": cents, "source": card, "category": "transfer"},
-    )  # fmt: skip
+    )
 
 
 # ---- shop ---------------------------------------------------------------------------------------
@@ -94,9 +117,10 @@ def empty_cart(w: WorldView) -> tuple[dict[str, Any], ...]:
 def buyable(w: WorldView, most_cents: int, pieces: int = 1) -> list[Product]:
     """Return products in colours of which there are enough, and which the balance can pay."""
     return [
-        p for p in w.state(Shop).products
+        p
+        for p in w.state(Shop).products
         if p.colours and p.stock >= pieces and p.price_cents * pieces <= most_cents
-    ]  # fmt: skip
+    ]
 
 
 def colour_named(colour: str) -> str:
@@ -110,21 +134,34 @@ def ordered(
     """Return the checks on where the new order goes, how fast, and what it costs."""
     label = w.state(Shop).addresses[address].label
     return (
-        Added(app="shop", table="orders", where={"address": address, "speed": speed},
-              says=f"The order goes to {label}, {speed}"),
-        Added(app="shop", table="orders", says=f"It costs {dollars(total_cents)}",
-              where={"total_cents": total_cents, "coupon": coupon}),
-    )  # fmt: skip
+        Added(
+            app="shop",
+            table="orders",
+            where={"address": address, "speed": speed},
+            says=f"The order goes to {label}, {speed}",
+        ),
+        Added(
+            app="shop",
+            table="orders",
+            says=f"It costs {dollars(total_cents)}",
+            where={"total_cents": total_cents, "coupon": coupon},
+        ),
+    )
 
 
 def item_is(product: Product, quantity: int, colour: str = "") -> tuple[Check, ...]:
     """Return the checks on the one item of the new order."""
     at = f"orders/{NEW_ORDER}/items/0"
     checks: list[Check] = [
-        Value(app="shop", path=f"{at}/product", to=product.id, weight=2,
-              says=f"{product.name} is ordered"),
+        Value(
+            app="shop",
+            path=f"{at}/product",
+            to=product.id,
+            weight=2,
+            says=f"{product.name} is ordered",
+        ),
         Value(app="shop", path=f"{at}/quantity", to=quantity, says=f"The quantity is {quantity}"),
-    ]  # fmt: skip
+    ]
     if colour:
         says = f"The colour is {colour}"
         checks.append(Value(app="shop", path=f"{at}/colour", to=colour, says=says))
@@ -134,12 +171,20 @@ def item_is(product: Product, quantity: int, colour: str = "") -> tuple[Check, .
 def paid(w: WorldView, cents: int, source: str) -> tuple[Check, ...]:
     """Return the checks that the new order was paid from a source."""
     checks: list[Check] = [
-        Added(app="wallet", table="payments", says="The order is paid from the right account",
-              where={"order": NEW_NUMBER, "state": "paid", "source": source,
-                     "amount_cents": cents}),
-        Added(app="wallet", table="transactions", weight=0, says="The money left once",
-              where={"note": NEW_NUMBER, "amount_cents": -cents, "source": source}),
-    ]  # fmt: skip
+        Added(
+            app="wallet",
+            table="payments",
+            says="The order is paid from the right account",
+            where={"order": NEW_NUMBER, "state": "paid", "source": source, "amount_cents": cents},
+        ),
+        Added(
+            app="wallet",
+            table="transactions",
+            weight=0,
+            says="The money left once",
+            where={"note": NEW_NUMBER, "amount_cents": -cents, "source": source},
+        ),
+    ]
     if source == BALANCE:
         checks.append(balance_is(w, -cents))
     return tuple(checks)
@@ -148,15 +193,17 @@ def paid(w: WorldView, cents: int, source: str) -> tuple[Check, ...]:
 def refunded(w: WorldView, order: Order) -> tuple[Check, ...]:
     """Return the checks that the price of an order came back."""
     return (
-        Added(app="wallet", table="transactions", says="The money is back",
-              where={"amount_cents": order.total_cents, "note": f"Refund {order.number}"}),
+        Added(
+            app="wallet",
+            table="transactions",
+            says="The money is back",
+            where={"amount_cents": order.total_cents, "note": f"Refund {order.number}"},
+        ),
         balance_is(w, order.total_cents),
-    )  # fmt: skip
+    )
 
 
-def checkout(
-    w: WorldView, *, address: str, speed: Speed, source: str
-) -> tuple[Tool, ...]:  # fmt: skip
+def checkout(w: WorldView, *, address: str, speed: Speed, source: str) -> tuple[Tool, ...]:
     """Return the golden steps that order the cart and pay it."""
     return (
         call(shop_actions.place, address=address, speed=speed),

@@ -47,10 +47,15 @@ def quiet(*threads: Thread) -> tuple[dict[str, Any], ...]:
     An answer that may or may not have come in would be a side effect that depends on the pace.
     """
     return tuple(
-        {"app": "messages", "table": "threads", "op": "set", "id": thread.id,
-         "fields": {"answered": PREPARED_ANSWERS}}
+        {
+            "app": "messages",
+            "table": "threads",
+            "op": "set",
+            "id": thread.id,
+            "fields": {"answered": PREPARED_ANSWERS},
+        }
         for thread in threads
-    )  # fmt: skip
+    )
 
 
 def texted(
@@ -61,17 +66,23 @@ def texted(
     chat = thread.id if thread else f"thread{len(w.state(Chats).threads) + 1}"
     sent = tuple(
         Added(
-            app="messages", table="messages", says=says, weight=weight,
+            app="messages",
+            table="messages",
+            says=says,
+            weight=weight,
             where={"thread": chat, "mine": True, "text": text, "photo": ""},
         )
         for text in texts
-    )  # fmt: skip
+    )
     if thread is not None:
         return sent
     opened = Added(
-        app="messages", table="threads", where={"phone": Text(value=phone, mode="digits")},
-        weight=0, says="The only new conversation is with that number",
-    )  # fmt: skip
+        app="messages",
+        table="threads",
+        where={"phone": Text(value=phone, mode="digits")},
+        weight=0,
+        says="The only new conversation is with that number",
+    )
     return (*sent, opened)
 
 

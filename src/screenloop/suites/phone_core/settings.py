@@ -22,9 +22,13 @@ from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, 
 pack = Pack("device")
 
 APP_NAMES = {
-    "calendar": "the calendar", "gallery": "the gallery", "shop": "the shop",
-    "wallet": "the wallet", "notes": "my notes", "clock": "the clock",
-}  # fmt: skip
+    "calendar": "the calendar",
+    "gallery": "the gallery",
+    "shop": "the shop",
+    "wallet": "the wallet",
+    "notes": "my notes",
+    "clock": "the clock",
+}
 NAMES = ("Pocket", "Blue whale", "Spare phone", "Night owl", "Work phone")
 
 
@@ -50,12 +54,19 @@ def _chosen(says: str, **values: Expected) -> tuple[Check, ...]:
 @pack.template("easier_to_read", apps=("settings",))
 def easier_to_read(w: WorldView) -> Draft:
     """Larger text on a dark ground, that stays lit for longer."""
-    percent, words = w.rng.choice((
-        (115, "one size larger than normal"), (130, "as large as it gets"),
-    ))  # fmt: skip
-    seconds, length = w.rng.choice((
-        (120, "two minutes"), (300, "five minutes"), (600, "ten minutes"),
-    ))  # fmt: skip
+    percent, words = w.rng.choice(
+        (
+            (115, "one size larger than normal"),
+            (130, "as large as it gets"),
+        )
+    )
+    seconds, length = w.rng.choice(
+        (
+            (120, "two minutes"),
+            (300, "five minutes"),
+            (600, "ten minutes"),
+        )
+    )
     return Draft(
         goal=f"My eyes are tired in the evening. Make all text {words}, use dark colours, and let "
         f"the phone wait {length} before it goes dark.",
@@ -90,32 +101,40 @@ def new_tones(w: WorldView) -> Draft:
     ringtone = w.pick(RINGTONES, lambda name: name != "Aurora")
     chime = w.pick(CHIMES, lambda name: name != "Drop")
     words = (
-        "give no sound at all when something new arrives" if chime == "Silent"
+        "give no sound at all when something new arrives"
+        if chime == "Silent"
         else f'play "{chime}" when something new arrives'
-    )  # fmt: skip
+    )
     return Draft(
         goal=f'The phone should ring with "{ringtone}" when somebody calls, and not shake then. '
         f"It should {words}, and make no noise when I touch it.",
         params={"ringtone": ringtone, "chime": chime},
-        checks=_chosen("It sounds as asked for", ringtone=ringtone, notification_sound=chime,
-                       vibrate=False, touch_sounds=False),
+        checks=_chosen(
+            "It sounds as asked for",
+            ringtone=ringtone,
+            notification_sound=chime,
+            vibrate=False,
+            touch_sounds=False,
+        ),
         golden=(
             call(settings.set_option, name="vibrate", on=False),
             call(settings.set_option, name="touch_sounds", on=False),
             call(settings.set_ringtone, ringtone=ringtone),
             call(settings.set_notification_sound, sound=chime),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("alarms_at_full_volume", apps=("settings",))
 def alarms_at_full_volume(w: WorldView) -> Draft:
     """Move a volume to its end."""
-    name, words = w.rng.choice((
-        ("alarm", "I slept through my alarm. From now on, alarms"),
-        ("ring", "I keep missing calls. From now on, calls"),
-        ("media", "I want to hear this film from the kitchen: music and videos"),
-    ))  # fmt: skip
+    name, words = w.rng.choice(
+        (
+            ("alarm", "I slept through my alarm. From now on, alarms"),
+            ("ring", "I keep missing calls. From now on, calls"),
+            ("media", "I want to hear this film from the kitchen: music and videos"),
+        )
+    )
     return Draft(
         goal=f"{words} should be as loud as the phone can.",
         params={"volume": name},
@@ -131,10 +150,12 @@ def alarms_at_full_volume(w: WorldView) -> Draft:
 def hush_app(w: WorldView) -> Draft:
     """Block the notifications of an app, or only their sound."""
     app = w.rng.choice(sorted(APP_NAMES))
-    field, words, says = w.rng.choice((
-        ("allowed", "must not bother me with any news any more", "may not notify"),
-        ("sound", "may still show me what is new, but without a sound", "notifies silently"),
-    ))  # fmt: skip
+    field, words, says = w.rng.choice(
+        (
+            ("allowed", "must not bother me with any news any more", "may not notify"),
+            ("sound", "may still show me what is new, but without a sound", "notifies silently"),
+        )
+    )
     action = settings.allow_notices if field == "allowed" else settings.sound_notices
     name = APP_NAMES[app]
     return Draft(
@@ -143,11 +164,16 @@ def hush_app(w: WorldView) -> Draft:
         else f"The app with my notes {words}.",
         params={"app": app, "field": field},
         checks=(
-            Changed(app="settings", table="notices", ids=(app,), to={field: False},
-                    says=f"{name} {says}"),
+            Changed(
+                app="settings",
+                table="notices",
+                ids=(app,),
+                to={field: False},
+                says=f"{name} {says}",
+            ),
         ),
         golden=(call(action, app=app, on=False),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("no_location_for_app", apps=("settings",))
@@ -156,10 +182,14 @@ def no_location_for_app(w: WorldView) -> Draft:
     apps = ["calendar", "gallery", "shop", "wallet"]
     denied = w.rng.choice(apps)
     rows = tuple(
-        {"app": "os", "table": "permissions", "op": "add",
-         "row": {"app": app, "name": "location", "granted": True}}
+        {
+            "app": "os",
+            "table": "permissions",
+            "op": "add",
+            "row": {"app": app, "name": "location", "granted": True},
+        }
         for app in apps
-    )  # fmt: skip
+    )
     name = APP_NAMES[denied]
     return Draft(
         goal=f"I do not want {name} to know where I am any more. The other apps may go on as "
@@ -167,13 +197,23 @@ def no_location_for_app(w: WorldView) -> Draft:
         params={"app": denied},
         patches=rows,
         checks=(
-            Changed(app="os", table="permissions", ids=(f"perm{apps.index(denied) + 1}",),
-                    to={"granted": False}, says=f"{name} does not know it any more"),
-            Count(app="os", table="permissions", where={"name": "location", "granted": True},
-                  equals=3, says="The others still do"),
+            Changed(
+                app="os",
+                table="permissions",
+                ids=(f"perm{apps.index(denied) + 1}",),
+                to={"granted": False},
+                says=f"{name} does not know it any more",
+            ),
+            Count(
+                app="os",
+                table="permissions",
+                where={"name": "location", "granted": True},
+                equals=3,
+                says="The others still do",
+            ),
         ),
         golden=(call(settings.set_permission, app=denied, name="location", granted=False),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("clear_second_largest", apps=("settings",))
@@ -186,11 +226,16 @@ def clear_second_largest(w: WorldView) -> Draft:
         "throw away what that app keeps only to be faster.",
         params={"app": largest.id},
         checks=(
-            Changed(app="settings", table="storage", ids=(largest.id,), to={"cache_mb": 0},
-                    says=f"The cache of {largest.id} is empty"),
+            Changed(
+                app="settings",
+                table="storage",
+                ids=(largest.id,),
+                to={"cache_mb": 0},
+                says=f"The cache of {largest.id} is empty",
+            ),
         ),
         golden=(look(settings.list_storage), call(settings.clear_cache, app=largest.id)),
-    )  # fmt: skip
+    )
 
 
 # ---- the phone and its accounts ----------------------------------------------------------------
@@ -200,12 +245,17 @@ def clear_second_largest(w: WorldView) -> Draft:
 def fact_about_phone(w: WorldView) -> Draft:
     """Tell a fact about the phone."""
     phone = w.state(State).phone[PHONE]
-    words, fact, how = w.rng.choice((
-        ("the serial number", phone.serial, Text(value=phone.serial)),
-        ("its own phone number", phone.number, Text(value=phone.number, mode="digits")),
-        ("the version of its system", phone.version,
-         Text(value=phone.version.split()[-1], mode="contains")),
-    ))  # fmt: skip
+    words, fact, how = w.rng.choice(
+        (
+            ("the serial number", phone.serial, Text(value=phone.serial)),
+            ("its own phone number", phone.number, Text(value=phone.number, mode="digits")),
+            (
+                "the version of its system",
+                phone.version,
+                Text(value=phone.version.split()[-1], mode="contains"),
+            ),
+        )
+    )
     return Draft(
         goal=f"The repair shop asks for something about this phone: {words}. What is it? Answer "
         "with nothing else.",
@@ -225,11 +275,16 @@ def lock_with_pin(w: WorldView) -> Draft:
         params={"pin": pin, "name": name},
         checks=(
             *_chosen("The phone is locked", pin=pin),
-            Changed(app="settings", table="phone", ids=(PHONE,), to={"name": Text(value=name)},
-                    says=f"The phone is called {name}"),
+            Changed(
+                app="settings",
+                table="phone",
+                ids=(PHONE,),
+                to={"name": Text(value=name)},
+                says=f"The phone is called {name}",
+            ),
         ),
         golden=(call(settings.set_pin, pin=pin), call(settings.rename_phone, name=name)),
-    )  # fmt: skip
+    )
 
 
 @pack.template("tidy_accounts", apps=("settings",))
@@ -242,23 +297,37 @@ def tidy_accounts(w: WorldView) -> Draft:
     gone, kept = (files, mail) if swap else (mail, files)
     last = (
         f"The one at {kept.service} must not be kept in step any more."
-        if kept.sync else f"The one at {kept.service} should be kept in step from now on."
-    )  # fmt: skip
+        if kept.sync
+        else f"The one at {kept.service} should be kept in step from now on."
+    )
     return Draft(
         goal=f"Sort out my accounts on this phone: the one at {gone.service} can go, I now have "
         f"{email} at Huddle. {last}",
         params={"email": email, "gone": gone.id, "kept": kept.id},
         checks=(
-            Added(app="settings", table="accounts", says=f"{email} is there",
-                  where={"service": "Huddle", "email": Text(value=email)}),
-            Removed(app="settings", table="accounts", where={"id": gone.id},
-                    says=f"{gone.service} is gone"),
-            Changed(app="settings", table="accounts", ids=(kept.id,), to={"sync": not kept.sync},
-                    says=f"{kept.service}: sync is {'off' if kept.sync else 'on'}"),
+            Added(
+                app="settings",
+                table="accounts",
+                says=f"{email} is there",
+                where={"service": "Huddle", "email": Text(value=email)},
+            ),
+            Removed(
+                app="settings",
+                table="accounts",
+                where={"id": gone.id},
+                says=f"{gone.service} is gone",
+            ),
+            Changed(
+                app="settings",
+                table="accounts",
+                ids=(kept.id,),
+                to={"sync": not kept.sync},
+                says=f"{kept.service}: sync is {'off' if kept.sync else 'on'}",
+            ),
         ),
         golden=(
             call(settings.remove_account, account=gone.id),
             call(settings.sync_account, account=kept.id, on=not kept.sync),
             call(settings.add_account, service="Huddle", email=email),
         ),
-    )  # fmt: skip
+    )

@@ -22,11 +22,13 @@ def _secret(w: WorldView) -> str:
 @pack.template("ready_for_takeoff", apps=("settings",))
 def ready_for_takeoff(w: WorldView) -> Draft:
     """Turn all radios off, and make the phone quiet."""
-    extra, words = w.rng.choice((
-        ("do_not_disturb", "nothing may disturb me either"),
-        ("battery_saver", "it should use as little power as it can, too"),
-        ("location", "it need not know where I am either"),
-    ))  # fmt: skip
+    extra, words = w.rng.choice(
+        (
+            ("do_not_disturb", "nothing may disturb me either"),
+            ("battery_saver", "it should use as little power as it can, too"),
+            ("location", "it need not know where I am either"),
+        )
+    )
     wanted = extra != "location"
     return Draft(
         goal=f"We are about to take off: my phone must not send anything any more, and {words}.",
@@ -66,14 +68,22 @@ def join_hidden_network(w: WorldView) -> Draft:
         f"password {password}. Connect me.",
         params={"name": name, "password": password},
         checks=(
-            Added(app="settings", table="networks", says=f"The phone knows {name}",
-                  where={"name": Text(value=name, mode="exact"), "secured": True}),
-            Added(app="settings", table="networks", says="The password is right",
-                  where={"password": password}),
+            Added(
+                app="settings",
+                table="networks",
+                says=f"The phone knows {name}",
+                where={"name": Text(value=name, mode="exact"), "secured": True},
+            ),
+            Added(
+                app="settings",
+                table="networks",
+                says="The password is right",
+                where={"password": password},
+            ),
             Value(app="os", path="wifi_network", to=name, says=f"The phone is in {name}"),
         ),
         golden=(call(settings.add_network, name=name, password=password),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("forget_old_office", apps=("settings",))
@@ -86,26 +96,37 @@ def forget_old_office(w: WorldView) -> Draft:
             "office by itself ever again.",
             params={"network": office.id},
             checks=(
-                Changed(app="settings", table="networks", ids=(office.id,), to={"saved": False},
-                        says=f"{office.name} is forgotten"),
+                Changed(
+                    app="settings",
+                    table="networks",
+                    ids=(office.id,),
+                    to={"saved": False},
+                    says=f"{office.name} is forgotten",
+                ),
             ),
             golden=(call(settings.forget_network, network=office.id),),
-        )  # fmt: skip
+        )
     return Draft(
         goal=f"I moved out of {home.name}: my phone should no longer know the Wi-Fi there. "
         f"Connect it to the one of my office, {office.name}, instead.",
         params={"network": home.id},
         checks=(
-            Changed(app="settings", table="networks", ids=(home.id,), to={"saved": False},
-                    says=f"{home.name} is forgotten"),
-            Value(app="os", path="wifi_network", to=office.name,
-                  says=f"The phone is in {office.name}"),
+            Changed(
+                app="settings",
+                table="networks",
+                ids=(home.id,),
+                to={"saved": False},
+                says=f"{home.name} is forgotten",
+            ),
+            Value(
+                app="os", path="wifi_network", to=office.name, says=f"The phone is in {office.name}"
+            ),
         ),
         golden=(
             call(settings.forget_network, network=home.id),
             call(settings.join, network=office.id),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("open_hotspot", apps=("settings",))
@@ -118,17 +139,22 @@ def open_hotspot(w: WorldView) -> Draft:
         params={"name": name, "password": password},
         allowed=("os.wifi",),
         checks=(
-            Value(app="settings", path="hotspot_name", to=Text(value=name, mode="exact"),
-                  says=f"It is called {name}"),
-            Value(app="settings", path="hotspot_password", to=password,
-                  says="The password is right"),
+            Value(
+                app="settings",
+                path="hotspot_name",
+                to=Text(value=name, mode="exact"),
+                says=f"It is called {name}",
+            ),
+            Value(
+                app="settings", path="hotspot_password", to=password, says="The password is right"
+            ),
             Value(app="os", path="hotspot", to=True, says="It is on"),
         ),
         golden=(
             call(settings.edit_hotspot, name=name, password=password),
             call(settings.set_switch, name="hotspot", on=True),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("new_data_plan", apps=("settings",))
@@ -140,15 +166,19 @@ def new_data_plan(w: WorldView) -> Draft:
         "that on the road, and that apps use no more than they need.",
         params={"gigabytes": gigabytes},
         checks=(
-            Value(app="settings", path="data_limit_gb", to=gigabytes,
-                  says=f"The limit is {gigabytes} GB"),
+            Value(
+                app="settings",
+                path="data_limit_gb",
+                to=gigabytes,
+                says=f"The limit is {gigabytes} GB",
+            ),
             Value(app="settings", path="data_saver", to=True, says="Apps save data"),
         ),
         golden=(
             call(settings.set_option, name="data_saver", on=True),
             call(settings.set_data_limit, gigabytes=gigabytes),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("music_in_kitchen", apps=("settings",))
@@ -157,24 +187,35 @@ def music_in_kitchen(w: WorldView) -> Draft:
     gadget = w.pick(w.state(State).gadgets, lambda g: not g.paired)
     buds = w.state(State).gadgets["device1"]
     words = {
-        "tv": "the TV in the living room", "keyboard": "my new Pebble keyboard",
+        "tv": "the TV in the living room",
+        "keyboard": "my new Pebble keyboard",
         "speaker": "the speaker in the kitchen",
-    }[gadget.kind]  # fmt: skip
+    }[gadget.kind]
     return Draft(
         goal=f"Connect my phone to {words}, which it does not know yet, and part it from my "
         "headphones for now. It should still know them.",
         params={"device": gadget.id},
         checks=(
-            Changed(app="settings", table="gadgets", ids=(gadget.id,),
-                    to={"paired": True, "connected": True}, says=f"{gadget.name} is connected"),
-            Changed(app="settings", table="gadgets", ids=(buds.id,), to={"connected": False},
-                    says=f"{buds.name} are not"),
+            Changed(
+                app="settings",
+                table="gadgets",
+                ids=(gadget.id,),
+                to={"paired": True, "connected": True},
+                says=f"{gadget.name} is connected",
+            ),
+            Changed(
+                app="settings",
+                table="gadgets",
+                ids=(buds.id,),
+                to={"connected": False},
+                says=f"{buds.name} are not",
+            ),
         ),
         golden=(
             call(settings.pair, device=gadget.id),
             call(settings.connect, device=buds.id, on=False),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("name_of_watch", apps=("settings",))
@@ -188,11 +229,16 @@ def name_of_watch(w: WorldView) -> Draft:
         "on this phone.",
         params={"device": gadget.id, "name": name},
         checks=(
-            Changed(app="settings", table="gadgets", ids=(gadget.id,),
-                    to={"name": Text(value=name)}, says=f"The {words} is called {name}"),
+            Changed(
+                app="settings",
+                table="gadgets",
+                ids=(gadget.id,),
+                to={"name": Text(value=name)},
+                says=f"The {words} is called {name}",
+            ),
         ),
         golden=(call(settings.rename_gadget, device=gadget.id, name=name),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("battery_of_headphones", apps=("settings",))

@@ -45,11 +45,15 @@ def wish_for_product(w: WorldView) -> Draft:
         goal=f"Remember the {product.name} from Nimbus for me as something that I wish for.",
         params={"product": product.id},
         checks=(
-            Added(app="shop", table="wishes", where={"product": product.id},
-                  says=f"{product.name} is on the wish list"),
+            Added(
+                app="shop",
+                table="wishes",
+                where={"product": product.id},
+                says=f"{product.name} is on the wish list",
+            ),
         ),
         golden=(call(shop.wish, product=product.id, on=True),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("forget_wish", apps=("shop",))
@@ -62,11 +66,15 @@ def forget_wish(w: WorldView) -> Draft:
         goal=f"I got the {name} for my birthday, so I do not have to wish for it any more.",
         params={"product": wished.product},
         checks=(
-            Removed(app="shop", table="wishes", where={"id": wished.id},
-                    says=f"{name} is off the wish list"),
+            Removed(
+                app="shop",
+                table="wishes",
+                where={"id": wished.id},
+                says=f"{name} is off the wish list",
+            ),
         ),
         golden=(call(shop.wish, product=wished.product, on=False),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("cost_of_wishes", apps=("shop",))
@@ -148,10 +156,11 @@ def when_ordered(w: WorldView) -> Draft:
             AnswerIs(to=Money(cents=order.total_cents), says="What the order cost"),
         ),
         golden=(
-            look(look_ups.list_orders), look(look_ups.get_order, order=order.id),
+            look(look_ups.list_orders),
+            look(look_ups.get_order, order=order.id),
             Answer(text=f"On {spoken(day)}, for {dollars(order.total_cents)}"),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- the cart ------------------------------------------------------------------------------------
@@ -171,15 +180,28 @@ def put_in_cart(w: WorldView) -> Draft:
         "with the things that I am about to buy, but do not order yet.",
         params={"product": product.id, "colour": colour, "quantity": quantity},
         checks=(
-            Added(app="shop", table="cart", where={"product": product.id}, weight=2,
-                  says=f"{product.name} is in the cart"),
-            Added(app="shop", table="cart", where={"product": product.id, "colour": colour},
-                  says=f"In {colour}"),
-            Added(app="shop", table="cart", where={"product": product.id, "quantity": quantity},
-                  says=f"{quantity} pieces"),
+            Added(
+                app="shop",
+                table="cart",
+                where={"product": product.id},
+                weight=2,
+                says=f"{product.name} is in the cart",
+            ),
+            Added(
+                app="shop",
+                table="cart",
+                where={"product": product.id, "colour": colour},
+                says=f"In {colour}",
+            ),
+            Added(
+                app="shop",
+                table="cart",
+                where={"product": product.id, "quantity": quantity},
+                says=f"{quantity} pieces",
+            ),
         ),
         golden=(call(shop.add, product=product.id, colour=colour, quantity=quantity),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("rethink_cart", apps=("shop",))
@@ -195,12 +217,25 @@ def rethink_cart(w: WorldView) -> Draft:
         f"{names[1]}, and take the {names[2]} that I have been wishing for instead.",
         params={"dropped": dropped.id, "kept": kept.id, "wished": wished.product},
         checks=(
-            Removed(app="shop", table="cart", where={"id": dropped.id},
-                    says=f"{names[0]} is out of the cart"),
-            Changed(app="shop", table="cart", ids=(kept.id,), to={"quantity": quantity},
-                    says=f"{quantity} of {names[1]} are in it"),
-            Added(app="shop", table="cart", where={"product": wished.product, "quantity": 1},
-                  says=f"{names[2]} is in it"),
+            Removed(
+                app="shop",
+                table="cart",
+                where={"id": dropped.id},
+                says=f"{names[0]} is out of the cart",
+            ),
+            Changed(
+                app="shop",
+                table="cart",
+                ids=(kept.id,),
+                to={"quantity": quantity},
+                says=f"{quantity} of {names[1]} are in it",
+            ),
+            Added(
+                app="shop",
+                table="cart",
+                where={"product": wished.product, "quantity": 1},
+                says=f"{names[2]} is in it",
+            ),
         ),
         allowed=("shop.wishes",),
         golden=(
@@ -208,7 +243,7 @@ def rethink_cart(w: WorldView) -> Draft:
             call(shop.set_quantity, line=kept.id, quantity=quantity),
             call(shop.wish_to_cart, product=wished.product),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- after buying --------------------------------------------------------------------------------
@@ -219,24 +254,35 @@ def review_purchase(w: WorldView) -> Draft:
     """Write a review of something bought."""
     order = w.pick(w.state(State).orders, lambda o: o.id in DELIVERED)
     item = w.rng.choice(order.items)
-    stars, text = w.rng.choice((
-        (5, "Better than I had hoped for."), (4, "Good, only the box was torn."),
-        (3, "It does what it should, not more."), (2, "It looked better in the picture."),
-    ))  # fmt: skip
+    stars, text = w.rng.choice(
+        (
+            (5, "Better than I had hoped for."),
+            (4, "Good, only the box was torn."),
+            (3, "It does what it should, not more."),
+            (2, "It looked better in the picture."),
+        )
+    )
     return Draft(
         goal=f"Let other buyers know what I think of the {item.name} that I got: {stars} out of "
         f'5 stars, and the words "{text}"',
         params={"order": order.id, "product": item.product, "stars": stars},
         checks=(
-            Added(app="shop", table="reviews", weight=2, says=f"{item.name} has {stars} stars",
-                  where={"product": item.product, "order": order.id, "stars": stars}),
-            Added(app="shop", table="reviews", says="The words are right",
-                  where={"product": item.product, "text": Text(value=text)}),
+            Added(
+                app="shop",
+                table="reviews",
+                weight=2,
+                says=f"{item.name} has {stars} stars",
+                where={"product": item.product, "order": order.id, "stars": stars},
+            ),
+            Added(
+                app="shop",
+                table="reviews",
+                says="The words are right",
+                where={"product": item.product, "text": Text(value=text)},
+            ),
         ),
-        golden=(
-            call(shop.review, order=order.id, product=item.product, stars=stars, text=text),
-        ),
-    )  # fmt: skip
+        golden=(call(shop.review, order=order.id, product=item.product, stars=stars, text=text),),
+    )
 
 
 @pack.template("move_and_redirect", apps=("shop",))
@@ -248,23 +294,42 @@ def move_and_redirect(w: WorldView) -> Draft:
     address = f"address{len(w.state(State).addresses) + 1}"
     name = w.state(State).addresses[HOME].name
     return Draft(
-        goal=f'Nimbus should from now on deliver to {street}, {postcode} {city} by default. Save '
+        goal=f"Nimbus should from now on deliver to {street}, {postcode} {city} by default. Save "
         f'that as "{label}", in my name, {name}, and have the order that is still being packed '
         "sent there, too.",
         params={"street": street, "postcode": postcode, "city": city},
         checks=(
-            Added(app="shop", table="addresses", says="The address is saved",
-                  where={"label": Text(value=label), "name": Text(value=name),
-                         "street": Text(value=street), "city": Text(value=city),
-                         "postcode": postcode}),
+            Added(
+                app="shop",
+                table="addresses",
+                says="The address is saved",
+                where={
+                    "label": Text(value=label),
+                    "name": Text(value=name),
+                    "street": Text(value=street),
+                    "city": Text(value=city),
+                    "postcode": postcode,
+                },
+            ),
             Value(app="shop", path="default_address", to=address, says="It is the default"),
-            Changed(app="shop", table="orders", ids=(PACKED,), to={"address": address},
-                    says="The order goes there"),
+            Changed(
+                app="shop",
+                table="orders",
+                ids=(PACKED,),
+                to={"address": address},
+                says="The order goes there",
+            ),
         ),
         golden=(
-            call(shop.add_address, label=label, name=name, street=street, city=city,
-                 postcode=postcode),
+            call(
+                shop.add_address,
+                label=label,
+                name=name,
+                street=street,
+                city=city,
+                postcode=postcode,
+            ),
             call(shop.make_default, address=address),
             call(shop.readdress, order=PACKED, address=address),
         ),
-    )  # fmt: skip
+    )

@@ -41,12 +41,15 @@ def order_cart_with_coupon(w: WorldView) -> Draft:
     s = w.state(State)
     code = w.rng.choice(("WELCOME10", "FREESHIP"))
     ways: tuple[tuple[str, Speed], ...] = (
-        (HOME, "express"), (WORK, "express"), (WORK, "standard"),
-    )  # fmt: skip
+        (HOME, "express"),
+        (WORK, "express"),
+        (WORK, "standard"),
+    )
     address, speed = w.rng.choice(ways)
     source, words = w.rng.choice(PAY_WITH)
-    cents = totals(sum(s.products[x.product].price_cents * x.quantity for x in s.cart), speed,
-                   code).total  # fmt: skip
+    cents = totals(
+        sum(s.products[x.product].price_cents * x.quantity for x in s.cart), speed, code
+    ).total
     how = "as fast as they can" if speed == "express" else "with the normal delivery"
     return Draft(
         goal=f"Buy everything in my cart at Nimbus with the coupon {code}. It should come to my "
@@ -54,15 +57,16 @@ def order_cart_with_coupon(w: WorldView) -> Draft:
         params={"coupon": code, "address": address, "speed": speed, "source": source},
         checks=(
             *ordered(w, address=address, speed=speed, total_cents=cents, coupon=code),
-            Removed(app="shop", table="cart", count=len(s.cart), weight=0,
-                    says="The cart is empty"),
+            Removed(
+                app="shop", table="cart", count=len(s.cart), weight=0, says="The cart is empty"
+            ),
             *paid(w, cents, source),
         ),
         golden=(
             call(shop.apply_coupon, code=code),
             *checkout(w, address=address, speed=speed, source=source),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("buy_one_product", apps=("shop", "wallet"))
@@ -107,11 +111,16 @@ def order_again(w: WorldView) -> Draft:
     cents = totals(sum(i.price_cents * i.quantity for i in order.items), speed, "").total
     how = "within the hour" if speed == "express" else "by tomorrow, which is the cheap way"
     checks: list[Check] = [
-        Value(app="shop", path=f"orders/{NEW_ORDER}/items/{place}/{field}",
-              to=getattr(item, field), says=f"{item.name} is ordered as before", weight=0.5)
+        Value(
+            app="shop",
+            path=f"orders/{NEW_ORDER}/items/{place}/{field}",
+            to=getattr(item, field),
+            says=f"{item.name} is ordered as before",
+            weight=0.5,
+        )
         for place, item in enumerate(order.items)
         for field in ("product", "quantity")
-    ]  # fmt: skip
+    ]
     return Draft(
         goal=f"I once bought {_names(order)} at Nimbus. Order exactly the same again, to my office "
         f"this time. It should be there {how}, paid from {words}.",
@@ -133,44 +142,71 @@ def order_again(w: WorldView) -> Draft:
 def cancel_packed_order(w: WorldView) -> Draft:
     """Call an order off, told by what is in it, for a reason."""
     order = w.state(State).orders[PACKED]
-    reason, words = w.rng.choice((
-        ("Found it cheaper", "I found it cheaper elsewhere"),
-        ("Ordered by mistake", "I never meant to order that"),
-        ("Changed my mind", "I have changed my mind about it"),
-    ))  # fmt: skip
+    reason, words = w.rng.choice(
+        (
+            ("Found it cheaper", "I found it cheaper elsewhere"),
+            ("Ordered by mistake", "I never meant to order that"),
+            ("Changed my mind", "I have changed my mind about it"),
+        )
+    )
     return Draft(
         goal=f"Nimbus has not sent {_names(order)} yet, and {words}. Call that order off and "
         "tell them this reason.",
         params={"order": order.id, "reason": reason},
         checks=(
-            Changed(app="shop", table="orders", ids=(order.id,), to={"state": "cancelled"},
-                    weight=2, says="The order is cancelled"),
-            Changed(app="shop", table="orders", ids=(order.id,), to={"reason": reason},
-                    says="The reason is right"),
+            Changed(
+                app="shop",
+                table="orders",
+                ids=(order.id,),
+                to={"state": "cancelled"},
+                weight=2,
+                says="The order is cancelled",
+            ),
+            Changed(
+                app="shop",
+                table="orders",
+                ids=(order.id,),
+                to={"reason": reason},
+                says="The reason is right",
+            ),
             *refunded(w, order),
         ),
         golden=(call(shop.cancel, order=order.id, reason=reason),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("return_order", apps=("shop", "wallet"))
 def return_order(w: WorldView) -> Draft:
     """Send an order back, told by what was in it, for a reason."""
     order = w.pick(w.state(State).orders, lambda o: o.id in DELIVERED)
-    reason, words = w.rng.choice((
-        ("Damaged", "arrived broken"), ("Not as described", "is nothing like the description"),
-        ("No longer needed", "is of no use to me any more"),
-    ))  # fmt: skip
+    reason, words = w.rng.choice(
+        (
+            ("Damaged", "arrived broken"),
+            ("Not as described", "is nothing like the description"),
+            ("No longer needed", "is of no use to me any more"),
+        )
+    )
     return Draft(
         goal=f"The {order.items[0].name} that I got from Nimbus {words}. Give that order back and "
         "say so as the reason.",
         params={"order": order.id, "reason": reason},
         checks=(
-            Changed(app="shop", table="orders", ids=(order.id,), to={"state": "returned"},
-                    weight=2, says="The order goes back"),
-            Changed(app="shop", table="orders", ids=(order.id,), to={"reason": reason},
-                    says="The reason is right"),
+            Changed(
+                app="shop",
+                table="orders",
+                ids=(order.id,),
+                to={"state": "returned"},
+                weight=2,
+                says="The order goes back",
+            ),
+            Changed(
+                app="shop",
+                table="orders",
+                ids=(order.id,),
+                to={"reason": reason},
+                says="The reason is right",
+            ),
             *refunded(w, order),
         ),
         golden=(call(shop.give_back, order=order.id, reason=reason),),
-    )  # fmt: skip
+    )

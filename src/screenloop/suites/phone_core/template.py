@@ -40,9 +40,16 @@ T = TypeVar("T")
 WORLD = "default"
 SIZE_PX = (412, 915)
 ALLOWED = (
-    "os.notifications", "os.timers", "os.clipboard", "os.permissions", "messages.*.unread",
-    "notes.sort", "notes.grid", "notes.notes.edited_s", "wallet.hide_balance",
-)  # fmt: skip
+    "os.notifications",
+    "os.timers",
+    "os.clipboard",
+    "os.permissions",
+    "messages.*.unread",
+    "notes.sort",
+    "notes.grid",
+    "notes.notes.edited_s",
+    "wallet.hide_balance",
+)
 """Side effects that using a phone normally has: what is read, how lists are shown, when saved."""
 
 
@@ -140,9 +147,13 @@ class Pack:
             if name in self.templates:
                 raise ConfigError(f"{source_of(make)}: template {name!r} is declared twice")
             template = Template(
-                name=name, apps=apps, domain=self.domain, make=make, where=source_of(make),
+                name=name,
+                apps=apps,
+                domain=self.domain,
+                make=make,
+                where=source_of(make),
                 version=version,
-            )  # fmt: skip
+            )
             self.templates[name] = template
             return template
 

@@ -39,10 +39,14 @@ def planned(title: str, says: str, **fields: Expected) -> tuple[Check, ...]:
     """Return checks that one event was added, one for each of its fields that matters."""
     where = {"title": Text(value=title)}
     return tuple(
-        Added(app="calendar", table="events", where={**where, name: value},
-              says=f"{says}: {name.replace('_', ' ')}")
+        Added(
+            app="calendar",
+            table="events",
+            where={**where, name: value},
+            says=f"{says}: {name.replace('_', ' ')}",
+        )
         for name, value in fields.items()
-    )  # fmt: skip
+    )
 
 
 def alarm_labelled(w: WorldView, label: str) -> Alarm:
@@ -60,10 +64,15 @@ def network_named(w: WorldView, name: str) -> Network:
 def joined(network: str, name: str) -> tuple[Check, ...]:
     """Return checks that the phone is in a Wi-Fi network that was not saved before."""
     return (
-        Changed(app="settings", table="networks", ids=(network,), to={"saved": True},
-                says=f"The phone knows the password of {name}"),
+        Changed(
+            app="settings",
+            table="networks",
+            ids=(network,),
+            to={"saved": True},
+            says=f"The phone knows the password of {name}",
+        ),
         Value(app="os", path="wifi_network", to=name, says=f"The phone is in {name}"),
-    )  # fmt: skip
+    )
 
 
 def said(w: WorldView, thread: str, text: str) -> dict[str, Any]:

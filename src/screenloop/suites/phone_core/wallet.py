@@ -28,9 +28,13 @@ CENTS = (1250, 1840, 2275, 3060, 4195, 5510)
 REASONS = ("pizza", "the bus tickets", "flowers", "the cinema", "breakfast")
 PAYEES = ("Tidy Cleaners", "Willow Vet", "Corner Laundry", "Hillside School", "Union Library")
 SPENT_ON = {
-    "groceries": "groceries", "dining": "eating out", "transport": "getting around",
-    "shopping": "shopping", "fun": "fun", "health": "my health",
-}  # fmt: skip
+    "groceries": "groceries",
+    "dining": "eating out",
+    "transport": "getting around",
+    "shopping": "shopping",
+    "fun": "fun",
+    "health": "my health",
+}
 
 
 def _card(w: WorldView, card: str) -> str:
@@ -51,12 +55,16 @@ def send_money(w: WorldView) -> Draft:
         params={"person": person.id, "cents": cents, "note": reason},
         checks=(
             sent(person, cents, says=f"{person.name} got {dollars(cents)}"),
-            Added(app="wallet", table="transactions", says=f"It says {reason}",
-                  where={"person": person.id, "note": Text(value=reason)}),
+            Added(
+                app="wallet",
+                table="transactions",
+                says=f"It says {reason}",
+                where={"person": person.id, "note": Text(value=reason)},
+            ),
             balance_is(w, -cents),
         ),
         golden=(call(wallet.send, person=person.id, amount=plain(cents), note=reason),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("split_dinner", apps=("wallet",))
@@ -80,9 +88,12 @@ def split_dinner(w: WorldView) -> Draft:
 
 def _answered(request: MoneyRequest, state: str) -> Check:
     return Changed(
-        app="wallet", table="requests", ids=(request.id,), to={"state": state},
+        app="wallet",
+        table="requests",
+        ids=(request.id,),
+        to={"state": state},
         says=f"The request for {request.note} is {state}",
-    )  # fmt: skip
+    )
 
 
 @pack.template("answer_requests", apps=("wallet",))
@@ -100,9 +111,16 @@ def answer_requests(w: WorldView) -> Draft:
         params={"paid": paid.id},
         checks=(
             _answered(paid, "paid"),
-            Added(app="wallet", table="transactions", says=f"{paid.name} got the money",
-                  where={"person": paid.person, "amount_cents": -paid.amount_cents,
-                         "note": paid.note}),
+            Added(
+                app="wallet",
+                table="transactions",
+                says=f"{paid.name} got the money",
+                where={
+                    "person": paid.person,
+                    "amount_cents": -paid.amount_cents,
+                    "note": paid.note,
+                },
+            ),
             balance_is(w, -paid.amount_cents),
             *(_answered(request, "declined") for request in declined),
             _answered(mine, "cancelled"),
@@ -112,7 +130,7 @@ def answer_requests(w: WorldView) -> Draft:
             *(call(wallet.decline, request=request.id) for request in declined),
             call(wallet.cancel, request=mine.id),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- balance and bills -------------------------------------------------------------------------
@@ -139,20 +157,27 @@ def set_daily_limit(w: WorldView) -> Draft:
         goal=f"To be safe I never want to be able to pay more than {dollars(cents)} a day.",
         params={"cents": cents},
         checks=(
-            Value(app="wallet", path="daily_limit_cents", to=cents,
-                  says=f"{dollars(cents)} a day are allowed"),
+            Value(
+                app="wallet",
+                path="daily_limit_cents",
+                to=cents,
+                says=f"{dollars(cents)} a day are allowed",
+            ),
         ),
         golden=(call(wallet.set_limit, amount=plain(cents)),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("pay_bill_by_card", apps=("wallet",))
 def pay_bill_by_card(w: WorldView) -> Draft:
     """Pay a bill, told by what it is or that it is overdue, with a card."""
-    words, bill_id = w.rng.choice((
-        ("the bill that is overdue", "bill3"), ("what Harbor Energy wants from me", "bill1"),
-        ("my gym", "bill4"),
-    ))  # fmt: skip
+    words, bill_id = w.rng.choice(
+        (
+            ("the bill that is overdue", "bill3"),
+            ("what Harbor Energy wants from me", "bill1"),
+            ("my gym", "bill4"),
+        )
+    )
     source = w.rng.choice((JUNIPER, HALDEN))
     bill = w.state(State).bills[bill_id]
     return Draft(
@@ -177,8 +202,12 @@ def pay_rent_above_limit(w: WorldView) -> Draft:
         params={"card": card, "cents": cents, "limit_cents": limit_cents},
         checks=(
             *bill_paid(rent, BALANCE),
-            Value(app="wallet", path="daily_limit_cents", to=limit_cents,
-                  says=f"{dollars(limit_cents)} a day are allowed"),
+            Value(
+                app="wallet",
+                path="daily_limit_cents",
+                to=limit_cents,
+                says=f"{dollars(limit_cents)} a day are allowed",
+            ),
             topped_up(card, cents),
             balance_is(w, cents - rent.amount_cents),
         ),
@@ -187,7 +216,7 @@ def pay_rent_above_limit(w: WorldView) -> Draft:
             call(wallet.top_up, card=card, amount=plain(cents)),
             call(wallet.pay_bill, bill=rent.id, source=BALANCE),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("bills_pay_themselves", apps=("wallet",))
@@ -201,15 +230,20 @@ def bills_pay_themselves(w: WorldView) -> Draft:
         f"{off.payee} should not: that one I want to pay myself.",
         params={"on": on.id, "off": off.id},
         checks=tuple(
-            Changed(app="wallet", table="bills", ids=(bill.id,), to={"autopay": wanted},
-                    says=f"{bill.payee} is paid {'by itself' if wanted else 'by hand'}")
+            Changed(
+                app="wallet",
+                table="bills",
+                ids=(bill.id,),
+                to={"autopay": wanted},
+                says=f"{bill.payee} is paid {'by itself' if wanted else 'by hand'}",
+            )
             for bill, wanted in ((on, True), (off, False))
         ),
         golden=(
             call(wallet.set_autopay, bill=on.id, on=True),
             call(wallet.set_autopay, bill=off.id, on=False),
         ),
-    )  # fmt: skip
+    )
 
 
 @pack.template("note_down_bill", apps=("wallet",))
@@ -222,14 +256,22 @@ def note_down_bill(w: WorldView) -> Draft:
         "my other bills, do not pay it yet.",
         params={"payee": payee, "cents": cents, "day": day},
         checks=(
-            Added(app="wallet", table="bills", where={"payee": Text(value=payee), "paid": False},
-                  says=f"There is a bill of {payee}"),
-            Added(app="wallet", table="bills", where={"amount_cents": cents},
-                  says=f"It is over {dollars(cents)}"),
+            Added(
+                app="wallet",
+                table="bills",
+                where={"payee": Text(value=payee), "paid": False},
+                says=f"There is a bill of {payee}",
+            ),
+            Added(
+                app="wallet",
+                table="bills",
+                where={"amount_cents": cents},
+                says=f"It is over {dollars(cents)}",
+            ),
             Added(app="wallet", table="bills", where={"due": day}, says=f"It is due on {day}"),
         ),
         golden=(call(wallet.add_bill, payee=payee, amount=plain(cents), due=day),),
-    )  # fmt: skip
+    )
 
 
 # ---- cards -------------------------------------------------------------------------------------
@@ -250,11 +292,16 @@ def card_in_trouble(w: WorldView) -> Draft:
         goal=goal,
         params={"card": card, "frozen": frozen},
         checks=(
-            Changed(app="wallet", table="cards", ids=(card,), to={"frozen": frozen},
-                    says=f"{bank} {'does not pay' if frozen else 'pays again'}"),
+            Changed(
+                app="wallet",
+                table="cards",
+                ids=(card,),
+                to={"frozen": frozen},
+                says=f"{bank} {'does not pay' if frozen else 'pays again'}",
+            ),
         ),
         golden=(call(wallet.freeze, card=card, on=frozen),),
-    )  # fmt: skip
+    )
 
 
 @pack.template("expiry_of_card", apps=("wallet",))
@@ -281,25 +328,39 @@ def give_up_main_card(w: WorldView) -> Draft:
     changed: tuple[Check, ...] = ()
     if successor == FERNWAY:
         changed = (
-            Changed(app="wallet", table="cards", ids=(FERNWAY,), to={"frozen": False},
-                    says=f"{_card(w, FERNWAY)} works"),
-        )  # fmt: skip
+            Changed(
+                app="wallet",
+                table="cards",
+                ids=(FERNWAY,),
+                to={"frozen": False},
+                says=f"{_card(w, FERNWAY)} works",
+            ),
+        )
     return Draft(
         goal=f"I am closing my account at {_card(w, s.main_card)}. That card must go, and "
         f"{_card(w, successor)} has to be ready to take its place as the card I pay with first.",
         params={"successor": successor},
         checks=(
-            Removed(app="wallet", table="cards", where={"id": s.main_card},
-                    says=f"{_card(w, s.main_card)} is gone"),
-            Value(app="wallet", path="main_card", to=successor,
-                  says=f"{_card(w, successor)} comes first"),
+            Removed(
+                app="wallet",
+                table="cards",
+                where={"id": s.main_card},
+                says=f"{_card(w, s.main_card)} is gone",
+            ),
+            Value(
+                app="wallet",
+                path="main_card",
+                to=successor,
+                says=f"{_card(w, successor)} comes first",
+            ),
             *changed,
         ),
         golden=(
-            *thaw, call(wallet.make_main, card=successor),
+            *thaw,
+            call(wallet.make_main, card=successor),
             call(wallet.delete_card, card=s.main_card),
         ),
-    )  # fmt: skip
+    )
 
 
 # ---- what was spent ----------------------------------------------------------------------------
@@ -344,18 +405,24 @@ def count_as_fun(w: WorldView) -> Draft:
     """Put all payments to a merchant into another category."""
     visits = _bought(w, 2, 4)
     merchant = visits[0].title
-    category, words = w.rng.choice([
-        entry for entry in (("fun", "fun"), ("health", "health"), ("groceries", "groceries"))
-        if entry[0] != visits[0].category
-    ])  # fmt: skip
+    category, words = w.rng.choice(
+        [
+            entry
+            for entry in (("fun", "fun"), ("health", "health"), ("groceries", "groceries"))
+            if entry[0] != visits[0].category
+        ]
+    )
     return Draft(
         goal=f"Everything that I paid at {merchant} should count as {words} in my statistics.",
         params={"merchant": merchant, "category": category},
         checks=(
-            Changed(app="wallet", table="transactions", ids=tuple(t.id for t in visits),
-                    to={"category": category}, says=f"{merchant} counts as {words}"),
+            Changed(
+                app="wallet",
+                table="transactions",
+                ids=tuple(t.id for t in visits),
+                to={"category": category},
+                says=f"{merchant} counts as {words}",
+            ),
         ),
-        golden=tuple(
-            call(wallet.categorise, transaction=t.id, category=category) for t in visits
-        ),
-    )  # fmt: skip
+        golden=tuple(call(wallet.categorise, transaction=t.id, category=category) for t in visits),
+    )

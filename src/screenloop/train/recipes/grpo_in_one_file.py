@@ -72,11 +72,14 @@ def scene_of(seed: int, nouns: Sequence[str] = TRAINED) -> Scene:
     words = stream.sample(nouns, len(rows))
     lines = tuple(
         {
-            "app": "notes", "table": "items", "op": "set", "id": row,
+            "app": "notes",
+            "table": "items",
+            "op": "set",
+            "id": row,
             "fields": {"text": word.capitalize(), "done": False},
         }
         for row, word in zip(rows, words, strict=True)
-    )  # fmt: skip
+    )
     chosen = stream.randrange(len(rows))
     show = {"app": "notes", "op": "show", "path": "/n/note1"}
     return Scene(patches=(*lines, show), goal=f"tick {words[chosen]}", target=rows[chosen])
@@ -172,9 +175,11 @@ def play(policy: Pointer, seed: int, source: torch.Generator) -> Group:
         device.restore(start)
         rewards.append(reward_of(device, elements[pick], scene))
     return Group(
-        seen=seen, picks_a=picks_a, log_probs_a=log_probs_e[picks_a],
+        seen=seen,
+        picks_a=picks_a,
+        log_probs_a=log_probs_e[picks_a],
         rewards_a=torch.tensor(rewards),
-    )  # fmt: skip
+    )
 
 
 @torch.no_grad()

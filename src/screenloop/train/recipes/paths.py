@@ -57,9 +57,14 @@ def _settings(weight: int, *through: str) -> tuple[Path, ...]:
     for page in beside:
         if not through[0].startswith(page[1:]):
             ways.append(
-                Path(app="settings", front="settings", page=page,
-                     through=("navigate up", *through), weight=weight)
-            )  # fmt: skip
+                Path(
+                    app="settings",
+                    front="settings",
+                    page=page,
+                    through=("navigate up", *through),
+                    weight=weight,
+                )
+            )
     return tuple(ways)
 
 

@@ -30,13 +30,24 @@ Patch = dict[str, Any]
 WORLDS = 4
 """Worlds that tasks begin in."""
 SWITCHES = (
-    ("os", "dark"), ("os", "auto_rotate"), ("os", "do_not_disturb"), ("os", "battery_saver"),
-    ("os", "location"), ("os", "mobile_data"), ("settings", "auto_brightness"),
-    ("settings", "night_light"), ("settings", "vibrate"), ("settings", "touch_sounds"),
-    ("settings", "battery_percentage"), ("settings", "data_saver"), ("notes", "grid"),
-    ("messages", "previews"), ("wallet", "hide_balance"), ("shop", "order_updates"),
+    ("os", "dark"),
+    ("os", "auto_rotate"),
+    ("os", "do_not_disturb"),
+    ("os", "battery_saver"),
+    ("os", "location"),
+    ("os", "mobile_data"),
+    ("settings", "auto_brightness"),
+    ("settings", "night_light"),
+    ("settings", "vibrate"),
+    ("settings", "touch_sounds"),
+    ("settings", "battery_percentage"),
+    ("settings", "data_saver"),
+    ("notes", "grid"),
+    ("messages", "previews"),
+    ("wallet", "hide_balance"),
+    ("shop", "order_updates"),
     ("clock", "bedtime_on"),
-)  # fmt: skip
+)
 """What is on or off at random when a task begins."""
 _TRIES = 40
 
@@ -51,11 +62,17 @@ class Page(Struct, frozen=True, kw_only=True):
 PAGES = tuple(
     Page(app=app, path=path)
     for app, path in (
-        *[("settings", "/display")] * 6, *[("settings", "/sound")] * 2,
-        *[("settings", "/bluetooth")] * 2, ("settings", "/battery"), ("settings", "/data"),
-        ("settings", "/privacy"), ("messages", "/settings"), ("notes", "/"), ("shop", "/account"),
+        *[("settings", "/display")] * 6,
+        *[("settings", "/sound")] * 2,
+        *[("settings", "/bluetooth")] * 2,
+        ("settings", "/battery"),
+        ("settings", "/data"),
+        ("settings", "/privacy"),
+        ("messages", "/settings"),
+        ("notes", "/"),
+        ("shop", "/account"),
     )
-)  # fmt: skip
+)
 """Pages with more to choose from come up more often."""
 CLOCK = (Page(app="clock", path="/"), Page(app="clock", path="/bedtime"))
 
@@ -80,8 +97,14 @@ def task_of(name: str, pages: Sequence[Page], number: int) -> Task:
         for element in choices:
             checks = checks_of(_lasting(changes(device, element)))
             if checks and _is_only(element, choices):
-                return _task(name, number, World(name=WORLD, seed=world, patches=tuple(patches)),
-                             page, element, checks)  # fmt: skip
+                return _task(
+                    name,
+                    number,
+                    World(name=WORLD, seed=world, patches=tuple(patches)),
+                    page,
+                    element,
+                    checks,
+                )
     raise TaskError(f"no touch on the pages of {name!r} changes anything")
 
 
@@ -146,8 +169,15 @@ def checks_of(rows: Sequence[DiffRow]) -> tuple[Check, ...]:
     for row in rows:
         says = f"{row.table} {row.id} {row.field} is {row.after}"
         if row.field:
-            made.append(Changed(app=row.app, table=row.table, ids=(row.id,),
-                                to={row.field: row.after}, says=says))  # fmt: skip
+            made.append(
+                Changed(
+                    app=row.app,
+                    table=row.table,
+                    ids=(row.id,),
+                    to={row.field: row.after},
+                    says=says,
+                )
+            )
         else:
             made.append(Value(app=row.app, path=row.table, to=row.after, says=says))
     return tuple(made)
