@@ -4,7 +4,7 @@ import asyncio
 import re
 
 from screenloop.actions import Action, Finish, Tap, Type, pin_frame
-from screenloop.agent.dialects.base import DialectContext, Space, clip, inexpressible
+from screenloop.agent.dialects.base import CoordinateSpace, DialectContext, clip, inexpressible
 from screenloop.config import ImageRule
 from screenloop.errors import ParseFailure
 from screenloop.rollout.play import RunRequest, play
@@ -17,7 +17,7 @@ class Shouts:
     """`TAP 500 250`; points are thousandths of the picture."""
 
     name, image, system_role, calls_tools = "shouts", ImageRule(), True, False
-    space = Space(scale=1000)
+    space = CoordinateSpace(scale=1000)
 
     def system_prompt(self, spec: EnvSpec, mode: Mode, picture_px: SizePx, lang: str) -> str:
         return f"You see a screen. Reply with one line: {FORMS}."

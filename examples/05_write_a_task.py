@@ -4,8 +4,8 @@ import asyncio
 
 from screenloop.criteria import Added, Text
 from screenloop.envs.phone import PhoneEnvironments
-from screenloop.phone.apps import notes_actions as notes
-from screenloop.phone.apps.contacts import State as Contacts
+from screenloop.phone.apps.contacts.pages import State as Contacts
+from screenloop.phone.apps.notes import actions as notes
 from screenloop.rollout.proof import prove_task
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, build, call

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from screenloop.train.metrics import EvaluationLine, UpdateLine, read_metrics
+from screenloop.report.training.metrics import EvaluationLine, UpdateLine, read_metrics
 
 ORDER = (
     "grpo",

@@ -38,19 +38,19 @@ from screenloop.manager.direct import DirectManager
 from screenloop.messages import ChatRequest, Message, Reply, TextPart
 from screenloop.models.oracle import OracleModel
 from screenloop.models.wire import request_body
-from screenloop.phone.boot import initial_doc, installed, new_device, patched
-from screenloop.phone.cast import cast
-from screenloop.phone.device import Device
-from screenloop.phone.do import key_of
-from screenloop.phone.doc import business_data, business_hash, state_hash
-from screenloop.phone.flows import run_step
-from screenloop.phone.render import STYLE, body_html, paint, shared_native
-from screenloop.phone.replay import replay
+from screenloop.phone.commands import key_of
+from screenloop.phone.declare.cast import cast
+from screenloop.phone.declare.document import business_data, business_hash, state_hash
+from screenloop.phone.device.boot import initial_doc, installed, new_device, patched
+from screenloop.phone.device.device import Device
+from screenloop.phone.prove.flows import run_step
+from screenloop.phone.prove.replay import replay
+from screenloop.phone.show.render import STYLE, body_html, paint, shared_native
 from screenloop.registry import find
+from screenloop.rollout.context import Attempt, RunContext
 from screenloop.rollout.episode import run_episode
 from screenloop.rollout.plans import golden_plan
 from screenloop.rollout.prepare import prepare_for
-from screenloop.rollout.setting import Attempt, Setting
 from screenloop.store.blobs import BlobStore, MemoryBlobs
 from screenloop.store.episodes import EpisodeWriter
 from screenloop.suites.catalog import SUITES, find_suite
@@ -356,7 +356,7 @@ class Theatre:
             solution = await planned(task, mode)
             return (Tap(at=(0.5, 0.03)), *solution) if stumbles else solution
 
-        setting = Setting(
+        setting = RunContext(
             manager=self.manager, prepare=prepare_for(oracle, plan), want=wants_of(self.dialect)
         )
         attempt = Attempt(

@@ -55,8 +55,9 @@ def app_lines(apps: Path) -> dict[str, int]:
         owner = part.partition("_")[0]
         if part[0] != "_":
             found[owner if owner in names else part] += len(file.read_text().splitlines())
-    shell = next(apps.parent.rglob("shell.py"))  # the operating system is an app as well
-    return {**found, "os": len(shell.read_text().splitlines())}
+    for shell in apps.parent.glob("shell.py"):  # older checkouts: the operating system as an app
+        found["os"] = len(shell.read_text().splitlines())
+    return dict(found)
 
 
 def imports(source: Path) -> dict[str, set[str]]:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from screenloop.phone.boot import new_device
-from screenloop.phone.device import Device
-from screenloop.phone.flows import FlowStep, open_app, run_step, tap
-from screenloop.phone.render import paint, shared_native
+from screenloop.phone.declare.flow_steps import FlowStep, open_app, tap
+from screenloop.phone.device.boot import new_device
+from screenloop.phone.device.device import Device
+from screenloop.phone.prove.flows import run_step
+from screenloop.phone.show.render import paint, shared_native
 
 SCREENS: tuple[tuple[FlowStep, ...], ...] = (
     (),

@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 
 from screenloop.engine.policy import PolicyCard, load_policy
+from screenloop.report.training.run_files import POLICY, RunRecipe, read_recipe
 from screenloop.train.recipes.checkpoints import CARD, folder_of
 from screenloop.train.run import RESULT, RunCard
-from screenloop.train.run_files import POLICY, RunRecipe, read_recipe
 
 NOTES = Path(__file__).parents[1] / "scripts" / "run_cards"
 """What no file of the run says: what the policy is and what it cannot do, by name."""

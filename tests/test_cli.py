@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from screenloop.agent.dialects import DIALECTS
-from screenloop.bench.phone import PhoneBench
-from screenloop.bench.prefix import PrefixBench
-from screenloop.bench.web import WebBench
+from screenloop.bench.phone.run import PhoneBench
+from screenloop.bench.prefix.run import PrefixBench
+from screenloop.bench.web.run import WebBench
 from screenloop.cli import main
 from screenloop.models.catalog import FORMS
-from screenloop.phone.stats import AppsStats
+from screenloop.phone.prove.stats import AppsStats
 from screenloop.suites.catalog import SUITES
 
 MAIN = "from screenloop.cli import main; main()"

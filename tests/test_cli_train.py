@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from screenloop.cli import main
-from screenloop.train.metrics import UpdateLine, read_metrics
+from screenloop.report.training.metrics import UpdateLine, read_metrics
 from screenloop.train.recipes import RECIPES
 
 MAIN = "from screenloop.cli import main; main()"

@@ -78,8 +78,8 @@ def test_a_declarations_own_error_comes_through_as_it_is(
     module: Callable[[str, str], str],
 ) -> None:
     text = (
-        "from screenloop.phone.app import App\n"
-        "from screenloop.phone.state import AppState\n"
+        "from screenloop.phone.declare.app import App\n"
+        "from screenloop.phone.declare.state import AppState\n"
         "class State(AppState):\n    pass\n"
         "app = App('toy', State, title=('a', 'b'), icon='x', tint='#000000')\n"
         "@app.action('thing.do', writes=['nothing'])\n"

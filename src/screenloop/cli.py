@@ -40,12 +40,12 @@ from screenloop.report.terminal import (
     run_table,
     struct_table,
 )
+from screenloop.report.training.metrics import NAME as METRICS
 from screenloop.rollout.managers import MANAGER_VARIABLE, manager_at
 from screenloop.rollout.play import RunRequest, play, run_folder
 from screenloop.rollout.proof import TaskProof
 from screenloop.store.runs import RunFolder, RunResult
 from screenloop.store.sealed import seal_run
-from screenloop.train.metrics import NAME as METRICS
 from screenloop.types import Budget, Mode
 
 app = App(
@@ -352,7 +352,7 @@ def phone(*, host: str = "127.0.0.1", port: int = 8412, world_seed: int = 0) -> 
     world_seed
         Which world the phone lives in.
     """
-    from screenloop.phone.serve import serve_phone
+    from screenloop.phone.show.serve import serve_phone
 
     serve_phone(host, port, world_seed, tell=out_console.print)
 
@@ -360,7 +360,7 @@ def phone(*, host: str = "127.0.0.1", port: int = 8412, world_seed: int = 0) -> 
 @apps.command(name="stats")
 def stats(*, json: Json = False) -> None:
     """Explore every app and replay its flows."""
-    from screenloop.phone.stats import apps_stats
+    from screenloop.phone.prove.stats import apps_stats
 
     with error_console.status("Exploring the apps ..."):
         found = apps_stats()
@@ -424,7 +424,7 @@ def bench_phone(*, live: int = 1000, json: Json = False) -> None:
     live
         Phones to keep alive at once.
     """
-    from screenloop.bench import phone as measured
+    from screenloop.bench.phone import run as measured
 
     _bench(measured.run(live=live), json)
 
@@ -432,7 +432,7 @@ def bench_phone(*, live: int = 1000, json: Json = False) -> None:
 @bench.command(name="web")
 def bench_web(*, json: Json = False) -> None:
     """Measure resets and steps of MiniWoB++ pages, and of the peer where it is installed."""
-    from screenloop.bench import web as measured
+    from screenloop.bench.web import run as measured
 
     _bench(measured.run(), json)
 
@@ -448,11 +448,11 @@ def bench_prefix(*, engine: Switch = False, json: Json = False) -> None:
     """
     if engine:
         cli_train.require_train_extra()
-        from screenloop.bench import prefix_engine
+        from screenloop.bench.prefix import engine as prefix_engine
 
         _bench(prefix_engine.run(), json)
         return
-    from screenloop.bench import prefix as measured
+    from screenloop.bench.prefix import run as measured
 
     _bench(measured.run(), json)
 
@@ -467,7 +467,7 @@ def bench_trainer(*, updates: int = 500, json: Json = False) -> None:
         How many; at least 200.
     """
     cli_train.require_train_extra()
-    from screenloop.bench import trainer_memory as measured
+    from screenloop.bench.train import memory as measured
 
     _bench(measured.run(updates), json)
 
@@ -476,7 +476,7 @@ def bench_trainer(*, updates: int = 500, json: Json = False) -> None:
 def bench_update(*, json: Json = False) -> None:
     """Time one update on window samples against one on per-step samples of the same episodes."""
     cli_train.require_train_extra()
-    from screenloop.bench import update as measured
+    from screenloop.bench.train import update as measured
 
     _bench(measured.run(), json)
 
@@ -490,7 +490,7 @@ def bench_leases(*, schedules: int = 10_000, json: Json = False) -> None:
     schedules
         Random schedules to play.
     """
-    from screenloop.bench import leases as measured
+    from screenloop.bench.lease import run as measured
 
     _bench(measured.run(schedules=schedules), json)
 
@@ -520,7 +520,7 @@ def bench_live(*, instances: int = 20_000, json: Json = False) -> None:
     instances
         Phones.
     """
-    from screenloop.bench import live as measured
+    from screenloop.bench.phone import live as measured
 
     if instances < 1:
         raise ConfigError(f"--instances must be at least 1, not {instances}.")
@@ -542,7 +542,7 @@ def bench_fleet(*, out: Path | None = None, json: Json = False) -> None:
     out
         Folder to write plots to.
     """
-    from screenloop.bench import fleet as measured
+    from screenloop.bench.fleet import run as measured
 
     _bench(measured.run(out), json)
 
@@ -562,7 +562,7 @@ def bench_chaos(
     fencing
         Without fences, late workers are let in, and violations must be found.
     """
-    from screenloop.bench import chaos as measured
+    from screenloop.bench.chaos import run as measured
 
     _bench(measured.run(episodes, seed=seed, fencing=fencing), json)
 

@@ -19,11 +19,11 @@ from rich.text import Text
 
 from screenloop.errors import ConfigError, InfraFault
 from screenloop.manager.client import ask_manager
-from screenloop.manager.logs import LogForm, set_up_logs
-from screenloop.manager.pool_words import read_pool
 from screenloop.manager.serve import DRAIN_S, ServeOptions, Serves, run_manager
-from screenloop.manager.service_wire import Status
-from screenloop.manager.top import status_table
+from screenloop.manager.supply.pool_words import read_pool
+from screenloop.manager.watch.logs import LogForm, set_up_logs
+from screenloop.manager.watch.top import status_table
+from screenloop.manager.wire.service_bodies import Status
 from screenloop.report.terminal import print_fitted
 from screenloop.rollout.managers import TOKEN_VARIABLE
 

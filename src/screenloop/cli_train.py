@@ -20,15 +20,15 @@ from screenloop.errors import ConfigError
 from screenloop.registry import unknown
 from screenloop.report import words
 from screenloop.report.terminal import print_fitted
+from screenloop.report.training.display import Board, LiveRun, result_table
+from screenloop.report.training.gains import gains
+from screenloop.report.training.metrics import NAME as METRICS
+from screenloop.report.training.metrics import Line, read_metrics
+from screenloop.report.training.page import write_run_page
+from screenloop.report.training.run_files import policy_folder, read_recipe
 from screenloop.rollout.managers import manager_at
 from screenloop.store.runs import write_whole
-from screenloop.train.display import Board, LiveRun, result_table
 from screenloop.train.extra import missing_packages
-from screenloop.train.gains import gains
-from screenloop.train.metrics import NAME as METRICS
-from screenloop.train.metrics import Line, read_metrics
-from screenloop.train.page import write_run_page
-from screenloop.train.run_files import policy_folder, read_recipe
 from screenloop.train.trackers import require_trackers, tracking
 
 if TYPE_CHECKING:
@@ -94,10 +94,10 @@ def train(
             raise ConfigError(f"{ONE_FILE} opens its own environments: leave out --manager.")
         _train_in_one_file(seed, out, resume=resume, json=json)
         return
+    from screenloop.train.guard.stops import TrainingStopped
     from screenloop.train.recipes import RECIPES, find_recipe
     from screenloop.train.run import all_of, run_folder
     from screenloop.train.run import train as train_policy
-    from screenloop.train.stops import TrainingStopped
 
     if recipe not in RECIPES and ":" not in recipe:
         raise unknown("recipe", recipe, (ONE_FILE, *RECIPES))

@@ -20,15 +20,15 @@ from screenloop.errors import ConfigError
 from screenloop.registry import find
 from screenloop.report.html import write_report
 from screenloop.report.terminal import ProgressBar, print_fitted, run_table
+from screenloop.report.training.display import Board, LiveRun, result_table
+from screenloop.report.training.gains import gains
+from screenloop.report.training.metrics import read_metrics
+from screenloop.report.training.page import write_run_page
+from screenloop.report.training.terminal_curve import learning_curve
 from screenloop.rollout.card import versions_here
 from screenloop.rollout.play import RunRequest, play, resolve
 from screenloop.suites.catalog import find_suite, select
-from screenloop.train.display import Board, LiveRun, result_table
 from screenloop.train.extra import missing_packages
-from screenloop.train.gains import gains
-from screenloop.train.metrics import read_metrics
-from screenloop.train.page import write_run_page
-from screenloop.train.terminal_curve import learning_curve
 from screenloop.types import Budget, Struct
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from screenloop.browser.binary import find_chromium
 from screenloop.browser.launch import launch
 from screenloop.envs.kinds import Environments
 from screenloop.errors import ScreenloopError
-from screenloop.manager.checkup import Checkup
+from screenloop.manager.watch.checkup import Checkup
 from screenloop.rollout.managers import ManagerAt
 from screenloop.store.blobs import FolderBlobs, MemoryBlobs
 from screenloop.suites.catalog import find_suite
@@ -22,7 +22,7 @@ from screenloop.types import Start, Struct
 DEADLINE_S = 30.0
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class Diagnosis(Struct, frozen=True, kw_only=True):
     """How one thing came out."""
 
     name: str
@@ -32,7 +32,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     """Whether something works without it."""
 
 
-async def examine(at: ManagerAt | None = None) -> tuple[Finding, ...]:
+async def examine(at: ManagerAt | None = None) -> tuple[Diagnosis, ...]:
     """Try everything, one thing after another.
 
     Args:
@@ -48,15 +48,17 @@ async def examine(at: ManagerAt | None = None) -> tuple[Finding, ...]:
     findings = [await _try(name, optional, work) for name, optional, work in tries]
     if at is not None:
         async for layer in Checkup(at.url, at.token).layers():
-            findings.append(Finding(name=f"manager {layer.name}", ok=layer.ok, detail=layer.detail))
+            findings.append(
+                Diagnosis(name=f"manager {layer.name}", ok=layer.ok, detail=layer.detail)
+            )
     return tuple(findings)
 
 
-async def _try(name: str, optional: bool, work: Callable[[], Awaitable[str]]) -> Finding:
+async def _try(name: str, optional: bool, work: Callable[[], Awaitable[str]]) -> Diagnosis:
     try:
-        return Finding(name=name, ok=True, detail=await work(), optional=optional)
+        return Diagnosis(name=name, ok=True, detail=await work(), optional=optional)
     except ScreenloopError as error:
-        return Finding(name=name, ok=False, detail=str(error), optional=optional)
+        return Diagnosis(name=name, ok=False, detail=str(error), optional=optional)
 
 
 async def _python() -> str:
@@ -104,12 +106,12 @@ async def _browser() -> str:
         return f"{browser.version} ({find_chromium()})"
 
 
-def is_ready(findings: tuple[Finding, ...]) -> bool:
+def is_ready(findings: tuple[Diagnosis, ...]) -> bool:
     """Whether everything works that is not optional."""
     return all(f.ok or f.optional for f in findings)
 
 
-def findings_table(findings: tuple[Finding, ...]) -> Table:
+def findings_table(findings: tuple[Diagnosis, ...]) -> Table:
     """Return the findings for a terminal."""
     table = Table(box=None, show_header=False)
     for f in findings:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from screenloop.actions import Answer, Finish, Key, Scroll, Swipe, Tap, Type, Wait
 from screenloop.agent.base import Assignment, Turn
 from screenloop.agent.dialects.base import DialectContext
-from screenloop.agent.dialects.tiny import MARKS, Tiny, TinyThumbnail, TinyTree
+from screenloop.agent.dialects.tiny.touches import MARKS, Tiny, TinyThumbnail, TinyTree
 from screenloop.agent.elements import Element
 from screenloop.agent.harness import Harness
 from screenloop.agent.history import PLACEHOLDER

@@ -5,8 +5,8 @@ from test_tiny_dialect import CONTEXT, ELEMENTS
 
 from screenloop.actions import Finish, Open, Tap, Tool, Type
 from screenloop.agent.dialects.base import DialectContext
-from screenloop.agent.dialects.tiny import TinyTree
-from screenloop.agent.dialects.tinytools import TinyTools
+from screenloop.agent.dialects.tiny.tools import TinyTools
+from screenloop.agent.dialects.tiny.touches import TinyTree
 from screenloop.errors import ConfigError, ParseFailure
 
 TOOLS = DialectContext(

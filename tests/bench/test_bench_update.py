@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from screenloop.bench.update import Lengths, UpdateBench, run
+from screenloop.bench.train.update import Lengths, UpdateBench, run
 from screenloop.config import Window
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from screenloop.bench.virtual_fleet import Demand, FleetModel, VirtualFleet
+from screenloop.bench.fleet.virtual import Demand, FleetModel, VirtualFleet
 from screenloop.manager.supply.desired import PoolPlan
 from screenloop.types import EnvRef
 

@@ -1,4 +1,4 @@
-from screenloop.bench.leases import run
+from screenloop.bench.lease.run import run
 
 
 async def test_operations_are_counted_and_schedules_break_no_rule() -> None:

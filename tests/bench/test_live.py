@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from screenloop.bench.line_plot import Line, line_plot
-from screenloop.bench.live import run
+from screenloop.bench.fleet.line_plot import Line, line_plot
+from screenloop.bench.phone.live import run
 
 
 async def test_every_live_phone_is_reset_stepped_and_judged() -> None:

@@ -1,6 +1,6 @@
 import msgspec
 
-from screenloop.bench.prefix import REPLY_TOKENS, measure, run
+from screenloop.bench.prefix.run import REPLY_TOKENS, measure, run
 from screenloop.config import Window
 
 

@@ -1,7 +1,7 @@
 """What the engine takes from its cache, against what its messages say it should."""
 
-from screenloop.bench.prefix_engine import TokenizerCounting, run
-from screenloop.bench.prefix_reuse import ByteCounting, prompt_tokens, reuse
+from screenloop.bench.prefix.engine import TokenizerCounting, run
+from screenloop.bench.prefix.reuse import ByteCounting, prompt_tokens, reuse
 from screenloop.config import Window
 from screenloop.engine.prompts import PromptWriter
 from screenloop.engine.tiny import tiny_text

@@ -1,6 +1,6 @@
 import pytest
 
-from screenloop.bench.trainer_memory import run, small_recipe
+from screenloop.bench.train.memory import run, small_recipe
 from screenloop.errors import ConfigError
 from screenloop.train.recipe import require_trainable
 

@@ -3,7 +3,7 @@ import os
 import msgspec
 import pytest
 
-from screenloop.bench.web import memory_mb, run, tree_pids
+from screenloop.bench.web.run import memory_mb, run, tree_pids
 
 
 @pytest.mark.browser

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from screenloop.browser.cdp import BrowserGone, CommandRefused, Connection
+from screenloop.browser.cdp import BrowserGone, CdpConnection, CommandRefused
 from screenloop.errors import DeadlinePassed
 
 
@@ -38,11 +38,11 @@ class Far:
 
 
 @asynccontextmanager
-async def connected() -> AsyncIterator[tuple[Connection, Far]]:
+async def connected() -> AsyncIterator[tuple[CdpConnection, Far]]:
     commands_out, commands_in = os.pipe()
     answers_out, answers_in = os.pipe()
     far = Far(commands_out, answers_in)
-    connection = await Connection.over_pipes(answers_out, commands_in)
+    connection = await CdpConnection.over_pipes(answers_out, commands_in)
     try:
         yield connection, far
     finally:
@@ -135,7 +135,7 @@ async def test_events_come_in_order_and_only_to_their_session() -> None:
 )
 @settings(max_examples=60, deadline=None)
 def test_messages_survive_any_cut_of_the_byte_stream(texts: list[str], cuts: list[int]) -> None:
-    connection = Connection()
+    connection = CdpConnection()
     heard: list[str] = []
     connection.browser.on("A.event", lambda params: heard.append(params["text"]))
     stream = b"".join(

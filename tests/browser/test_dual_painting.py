@@ -9,13 +9,13 @@ import pytest
 from PIL import ImageChops
 
 from screenloop.browser.launch import launch
-from screenloop.phone.boot import installed, new_device, patched
-from screenloop.phone.chromium import ChromiumRenderer, disagreements, native_boxes
-from screenloop.phone.device import Device
-from screenloop.phone.do import key_of
-from screenloop.phone.flows import run_step
-from screenloop.phone.render import Frame, paint, shared_native
-from screenloop.phone.screen import Screen
+from screenloop.phone.commands import key_of
+from screenloop.phone.device.boot import installed, new_device, patched
+from screenloop.phone.device.device import Device
+from screenloop.phone.device.screen import Screen
+from screenloop.phone.prove.flows import run_step
+from screenloop.phone.show.chromium import ChromiumRenderer, disagreements, native_boxes
+from screenloop.phone.show.render import Frame, paint, shared_native
 
 FAR_APART = 64
 """Grey levels by which a pixel must differ to count: edges of letters differ by less."""

@@ -7,7 +7,7 @@ import pytest
 
 from screenloop.browser.cdp import BrowserGone
 from screenloop.browser.launch import launch
-from screenloop.browser.page import Page, Viewport
+from screenloop.browser.page import BrowserTab, Viewport
 from screenloop.errors import EnvironmentFault
 
 pytestmark = pytest.mark.browser
@@ -40,7 +40,7 @@ def profiles(folder: Path) -> list[Path]:
 async def test_closing_leaves_no_process_and_no_folder(folder: Path) -> None:
     async with await launch() as browser:
         assert "Chrome" in browser.version
-        await Page.open(browser, Viewport(size_px=(100, 100)))
+        await BrowserTab.open(browser, Viewport(size_px=(100, 100)))
         assert len(group(browser.pid)) > 1
         assert len(profiles(folder)) == 1
         assert browser.pid == os.getpgid(browser.pid)
@@ -51,7 +51,7 @@ async def test_closing_leaves_no_process_and_no_folder(folder: Path) -> None:
 
 async def test_a_browser_that_is_killed_fails_what_waits_and_leaves_nothing(folder: Path) -> None:
     browser = await launch()
-    page = await Page.open(browser, Viewport(size_px=(100, 100)))
+    page = await BrowserTab.open(browser, Viewport(size_px=(100, 100)))
     never = page.session.post(
         "Runtime.evaluate", {"expression": "new Promise(() => 0)", "awaitPromise": True}
     )

@@ -15,7 +15,7 @@ from screenloop.browser.cdp import BrowserGone
 from screenloop.browser.input import Keyboard, Mouse
 from screenloop.browser.keys import named_key
 from screenloop.browser.launch import Browser, launch
-from screenloop.browser.page import Page, PageError, Viewport, page_script
+from screenloop.browser.page import BrowserTab, PageError, Viewport, page_script
 from screenloop.errors import EnvironmentFault
 
 pytestmark = pytest.mark.browser
@@ -28,8 +28,8 @@ async def browser(request: pytest.FixtureRequest) -> AsyncIterator[Browser]:
         yield browser
 
 
-async def loaded(browser: Browser, html: str, *, seed: int = 0) -> Page:
-    page = await Page.open(browser, SMALL)
+async def loaded(browser: Browser, html: str, *, seed: int = 0) -> BrowserTab:
+    page = await BrowserTab.open(browser, SMALL)
     document = "<!doctype html><meta charset=utf-8><body style='margin:0'>" + html
     await page.navigate("data:text/html," + quote(document), script=page_script(seed=seed))
     return page
@@ -109,7 +109,7 @@ async def test_dates_behave_as_dates(browser: Browser) -> None:
 
 async def test_a_picture_has_the_size_asked_for() -> None:
     async with await launch(scale=2.0) as browser:
-        page = await Page.open(browser, Viewport(size_px=(320, 420), scale=2.0))
+        page = await BrowserTab.open(browser, Viewport(size_px=(320, 420), scale=2.0))
         await page.set_content("<body style='margin:0;background:rgb(10,200,30)'>")
         for codec in ("png", "jpeg"):
             picture = Image.open(io.BytesIO(await page.picture(codec)))
@@ -234,6 +234,6 @@ async def test_a_cancelled_frame_does_not_disturb_the_next(browser: Browser) -> 
 
 
 async def test_the_network_is_shut(browser: Browser) -> None:
-    page = await Page.open(browser, SMALL)
+    page = await BrowserTab.open(browser, SMALL)
     with pytest.raises(EnvironmentFault, match="cannot load"):
         await page.navigate("http://example.org/")

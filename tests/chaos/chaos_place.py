@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from screenloop.actions import Answer, Finish
-from screenloop.bench.chaos_devices import read_deeds
-from screenloop.bench.chaos_players import parts_of
-from screenloop.bench.chaos_world import ENV, ChaosWorld
+from screenloop.bench.chaos.devices import read_deeds
+from screenloop.bench.chaos.players import parts_of
+from screenloop.bench.chaos.world import ENV, ChaosWorld
 from screenloop.manager.client import HttpManager, connect
-from screenloop.manager.hosts.host_wire import HostCard
+from screenloop.manager.wire.host_bodies import HostCard
 from screenloop.store.blobs import FolderBlobs
 from screenloop.types import Claim, Lease, Start, StepResult, Verdict
 

@@ -6,11 +6,11 @@ from collections import Counter
 
 import pytest
 
-from screenloop.bench.chaos import run
-from screenloop.bench.chaos_account import account_of_devices
-from screenloop.bench.chaos_devices import Deed
-from screenloop.bench.chaos_players import parts_of
-from screenloop.bench.chaos_schedule import amounts_for, draw_fates, draw_moves
+from screenloop.bench.chaos.account import account_of_devices
+from screenloop.bench.chaos.devices import Deed
+from screenloop.bench.chaos.players import parts_of
+from screenloop.bench.chaos.run import run
+from screenloop.bench.chaos.schedule import amounts_for, draw_fates, draw_moves
 from screenloop.errors import ConfigError
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from screenloop.bench.chaos import run
+from screenloop.bench.chaos.run import run
 
 
 async def test_a_short_run_loses_nothing_and_does_nothing_twice() -> None:

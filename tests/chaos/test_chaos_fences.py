@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from screenloop.actions import Open
-from screenloop.bench.chaos_account import account_of_devices
-from screenloop.bench.chaos_devices import CONTROL_VARIABLE, LoggedDevices, read_deeds
-from screenloop.bench.chaos_players import parts_of
-from screenloop.bench.chaos_world import ENV
-from screenloop.bench.lease_faults import HandClock
+from screenloop.bench.chaos.account import account_of_devices
+from screenloop.bench.chaos.devices import CONTROL_VARIABLE, LoggedDevices, read_deeds
+from screenloop.bench.chaos.players import parts_of
+from screenloop.bench.chaos.world import ENV
+from screenloop.bench.lease.faults import HandClock
 from screenloop.errors import LeaseLost
 from screenloop.manager.hosts.instances import InstanceHost
 from screenloop.manager.journal.memory import MemoryJournal

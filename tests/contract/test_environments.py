@@ -11,7 +11,7 @@ from screenloop.envs.base import Environment
 from screenloop.envs.checker import Trial, check_environment
 from screenloop.envs.fake import FakeEnvironment
 from screenloop.envs.phone import PhoneEnvironment
-from screenloop.envs.web import WebEnvironments
+from screenloop.envs.web.environment import WebEnvironments
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.suites.fake import FakeSuite
 from screenloop.suites.miniwob import MiniWob

@@ -23,9 +23,9 @@ from gguf_parts import (
     write_projector,
 )
 
-from screenloop.engine.gguf import GgufModel, call_seed, gguf_model
-from screenloop.engine.gguf_file import read_card
-from screenloop.engine.gguf_server import GgufLimits
+from screenloop.engine.gguf.file import read_card
+from screenloop.engine.gguf.model import GgufModel, call_seed, gguf_model
+from screenloop.engine.gguf.server import GgufLimits
 from screenloop.engine.local import LocalEngine
 from screenloop.engine.sampling import banned_mask, processed_logprobs
 from screenloop.errors import AgentError, ConfigError, DeadlinePassed, ModelUnavailable
@@ -33,7 +33,7 @@ from screenloop.messages import ImagePart, Sampling
 from screenloop.models.catalog import make_model, parse_model
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.store.episodes import CallRecord
-from screenloop.train.records import call_tokens
+from screenloop.train.data.records import call_tokens
 from screenloop.types import Usage
 
 EXACT = GgufLimits(context_tokens=1024, slots=2, cache_dtype="f32", threads=1)

@@ -1,8 +1,8 @@
 import pytest
 from engine_parts import assistant, user, words
 
-from screenloop.engine.gguf_chat import ChatTemplate
-from screenloop.engine.gguf_file import GgufCard
+from screenloop.engine.gguf.chat import ChatTemplate
+from screenloop.engine.gguf.file import GgufCard
 from screenloop.errors import ConfigError
 from screenloop.messages import ImagePart
 

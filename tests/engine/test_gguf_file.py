@@ -11,7 +11,7 @@ pytest.importorskip("gguf", reason="gguf is not installed: reading GGUF files is
 import gguf
 from gguf_parts import END_ID, IMAGE_ID, PARTIAL_IDS, SPECIAL, byte_policy, write_gguf
 
-from screenloop.engine.gguf_file import read_card, read_head
+from screenloop.engine.gguf.file import read_card, read_head
 from screenloop.errors import ConfigError
 
 

@@ -8,7 +8,7 @@ from engine_parts import text_policy
 from msgspec.structs import replace
 
 from screenloop.agent.base import Assignment, Turn
-from screenloop.agent.dialects.tiny import Tiny, TinyTree
+from screenloop.agent.dialects.tiny.touches import Tiny, TinyTree
 from screenloop.agent.harness import Harness
 from screenloop.config import Window
 from screenloop.engine.local import LocalEngine

@@ -32,8 +32,8 @@ from screenloop.errors import (
     TaskError,
     UnsupportedAction,
 )
-from screenloop.phone.boot import new_device
-from screenloop.phone.render import paint, shared_native
+from screenloop.phone.device.boot import new_device
+from screenloop.phone.show.render import paint, shared_native
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.suites.phone_core.suite import PhoneCore
 from screenloop.types import (

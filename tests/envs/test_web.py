@@ -29,9 +29,9 @@ from screenloop.actions import (
     Type,
     Wait,
 )
-from screenloop.envs.web import WebEnvironment, WebEnvironments
-from screenloop.envs.web_site import is_local_url
-from screenloop.envs.web_tree import TreeNode
+from screenloop.envs.web.environment import WebEnvironment, WebEnvironments
+from screenloop.envs.web.site import is_local_url
+from screenloop.envs.web.tree import TreeNode
 from screenloop.errors import (
     ConfigError,
     DeadlinePassed,

@@ -7,8 +7,8 @@ import pytest
 from web_parts import start
 
 from screenloop.actions import Action, Hover, Scroll, Swipe, Tap, Type, Wait
-from screenloop.envs.web import WebEnvironments
-from screenloop.envs.web_miniwob import MiniwobSite, page_path, registered_tasks
+from screenloop.envs.web.environment import WebEnvironments
+from screenloop.envs.web.miniwob import MiniwobSite, page_path, registered_tasks
 from screenloop.errors import TaskError
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.types import EnvRef, Observation, SizePx, World

@@ -5,7 +5,7 @@ from typing import Any
 
 from screenloop.browser.page import Viewport
 from screenloop.criteria import Value
-from screenloop.envs.web_site import Status
+from screenloop.envs.web.site import Status
 from screenloop.errors import TaskError
 from screenloop.types import EnvRef, Goal, SizePx, Start, Task, World
 

@@ -15,20 +15,20 @@ from odometer import SIZE, Garage, Odometer
 
 from screenloop.envs.base import Environment
 from screenloop.envs.kinds import Environments
+from screenloop.http.server import Serving, listen, url_of
+from screenloop.http.timed_http import HALF_REQUEST_S
 from screenloop.manager.app import ManagerApp
 from screenloop.manager.client import HttpManager
 from screenloop.manager.clock import Clock, SystemClock
-from screenloop.manager.fault_log import FaultLog
 from screenloop.manager.hosts.instances import InstanceHost
 from screenloop.manager.journal.base import Journal
 from screenloop.manager.journal.memory import MemoryJournal
-from screenloop.manager.metrics import Metrics
 from screenloop.manager.service import ManagerService
-from screenloop.manager.serving import Serving, listen, url_of
 from screenloop.manager.supply.base import Supply
 from screenloop.manager.supply.on_demand import OnDemandSupply
 from screenloop.manager.supply.pooled import PooledSupply
-from screenloop.manager.timed_http import HALF_REQUEST_S
+from screenloop.manager.watch.fault_log import FaultLog
+from screenloop.manager.watch.metrics import Metrics
 from screenloop.store.blob_urls import folder_url
 from screenloop.store.blobs import BlobStore, FolderBlobs
 from screenloop.types import EnvRef, Observation, Want

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from odometer import REF, TAP, Garage
 
-from screenloop.bench.lease_faults import Faults, HandClock, Life, MortalJournal, Wire
-from screenloop.manager.hosts.base import Grip
+from screenloop.bench.lease.faults import Faults, HandClock, Life, MortalJournal, Wire
+from screenloop.manager.hosts.base import LeaseToken
 from screenloop.manager.hosts.instances import InstanceHost
 from screenloop.manager.journal.base import Journal
 from screenloop.manager.journal.memory import MemoryJournal
@@ -33,7 +33,7 @@ class HeldWire(Wire):
         self.answers = asyncio.Event()
         self.answers.set()
 
-    async def bind(self, grip: Grip, *, ttl_s: float, deadline_s: float) -> None:
+    async def bind(self, grip: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
         self.binding = True
         await self.bound.wait()
         await super().bind(grip, ttl_s=ttl_s, deadline_s=deadline_s)
@@ -91,8 +91,8 @@ class Served:
     ) -> StepResult:
         return await self.service.step(lease, action_id, TAP, deadline_s=deadline_s)
 
-    def grip(self, lease: Lease) -> Grip:
-        return Grip(instance=lease.instance, lease_id=lease.id, fence=lease.fence)
+    def grip(self, lease: Lease) -> LeaseToken:
+        return LeaseToken(instance=lease.instance, lease_id=lease.id, fence=lease.fence)
 
     async def settled(self) -> None:
         """Wait until what was under way is over."""

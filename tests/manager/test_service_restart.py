@@ -13,9 +13,9 @@ import pytest
 from odometer import START
 from served import Served
 
-from screenloop.bench.lease_faults import ManagerDied
+from screenloop.bench.lease.faults import ManagerDied
 from screenloop.errors import EnvironmentFault, InfraFault, LeaseLost
-from screenloop.manager.recovery import Recovery
+from screenloop.manager.leases.recovery import Recovery
 from screenloop.types import Claim, Lease
 
 T = TypeVar("T")

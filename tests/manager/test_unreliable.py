@@ -11,11 +11,11 @@ import pytest
 from http_place import FilmedGarage, Served, serving
 from odometer import REF, START, TAP
 
-from screenloop.bench.lease_faults import HandClock
+from screenloop.bench.lease.faults import HandClock
 from screenloop.errors import LeaseLost
 from screenloop.manager.client import HttpManager
-from screenloop.manager.unreliable import Fate, UnreliableProxy
 from screenloop.store.blobs import FolderBlobs
+from screenloop.testing.unreliable_network import Fate, UnreliableProxy
 from screenloop.types import Claim
 
 SOON_S = 0.1

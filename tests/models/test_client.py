@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from screenloop.errors import AgentError, ConfigError, DeadlinePassed, ModelUnavailable
 from screenloop.messages import ChatRequest, ImagePart, Message, Sampling, TextPart
 from screenloop.models.client import OpenAIModel, api_key_from, parse_endpoint
-from screenloop.models.fake_server import FakeReply, FakeServer, Fault
-from screenloop.models.retrying import BackOff
+from screenloop.models.retrying import RequestBackOff
 from screenloop.models.usage import Price
 from screenloop.store.blobs import MemoryBlobs
+from screenloop.testing.fake_model_server import FakeReply, FakeServer, Fault
 
-FAST = BackOff(attempts=4, first_s=0.001, cap_s=0.002)
+FAST = RequestBackOff(attempts=4, first_s=0.001, cap_s=0.002)
 RETRIED_FAULTS = [
     Fault.RATE_LIMITED,
     Fault.SERVER_ERROR,
@@ -179,7 +179,7 @@ async def test_a_wait_that_would_pass_the_deadline_is_not_begun():
 
     async with FakeServer(["never"]) as server:
         server.fail(Fault.SERVER_ERROR, times=9)
-        patient = BackOff(attempts=9, first_s=1000.0, cap_s=1000.0)
+        patient = RequestBackOff(attempts=9, first_s=1000.0, cap_s=1000.0)
         model = model_at(server, back_off=patient, sleep=sleep)
         with pytest.raises(DeadlinePassed, match="HTTP 500"):
             await model.complete(say("hi"), deadline_s=30)
@@ -195,7 +195,7 @@ async def test_the_servers_own_retry_after_is_kept():
 
     async with FakeServer(["fine"]) as server:
         server.fail(Fault.RATE_LIMITED)
-        model = model_at(server, back_off=BackOff(first_s=5.0), sleep=sleep)
+        model = model_at(server, back_off=RequestBackOff(first_s=5.0), sleep=sleep)
         await model.complete(say("hi"), deadline_s=30)
         await model.close()
     assert slept == [0.0]

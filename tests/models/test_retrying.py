@@ -2,7 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from screenloop.models.retrying import BackOff, delay_s, is_overflow, is_retried, retry_after_s
+from screenloop.models.retrying import (
+    RequestBackOff,
+    delay_s,
+    is_overflow,
+    is_retried,
+    retry_after_s,
+)
 
 
 @pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
@@ -17,13 +23,13 @@ def test_lasting_refusals_are_not_retried(status: int):
 
 @given(st.integers(1, 60), st.text())
 def test_delays_stay_within_half_and_the_cap(attempt: int, key: str):
-    back_off = BackOff(first_s=0.5, cap_s=20.0)
+    back_off = RequestBackOff(first_s=0.5, cap_s=20.0)
     full = min(20.0, 0.5 * 2 ** (attempt - 1))
     assert full / 2 <= delay_s(back_off, attempt, key, None) <= full
 
 
 def test_different_calls_wait_differently():
-    waits = {delay_s(BackOff(), 1, f"call {i}", None) for i in range(20)}
+    waits = {delay_s(RequestBackOff(), 1, f"call {i}", None) for i in range(20)}
     assert len(waits) > 10
 
 

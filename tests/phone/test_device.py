@@ -12,14 +12,14 @@ from toy_app import item_page, later, level_page, toy_device
 
 from screenloop.actions import Action, Open, Scroll, Tap, Tool, Type, Wait
 from screenloop.errors import UnsupportedAction
-from screenloop.phone.boot import new_device
-from screenloop.phone.canvas import Node
-from screenloop.phone.device import MAX_TEXT, Device
-from screenloop.phone.do import Go
-from screenloop.phone.doc import business_hash, state_hash
-from screenloop.phone.fuzz import choose
-from screenloop.phone.gestures import act, run_action, unit
-from screenloop.phone.replay import fresh_hash
+from screenloop.phone.commands import Go
+from screenloop.phone.declare.document import business_hash, state_hash
+from screenloop.phone.device.boot import new_device
+from screenloop.phone.device.device import MAX_TEXT, Device
+from screenloop.phone.device.gestures import act, run_action, unit
+from screenloop.phone.draw.canvas import Node
+from screenloop.phone.prove.fuzz import choose
+from screenloop.phone.prove.replay import fresh_hash
 from screenloop.types import DiffRow, Effect
 
 

@@ -9,13 +9,13 @@ import pytest
 from toy_app import add, app, find, later, mark, remove, rename, ring, set_level, swap, toy_device
 
 from screenloop.errors import EnvironmentFault
-from screenloop.phone.app import App
-from screenloop.phone.ctx import Ctx
-from screenloop.phone.dispatch import CheckFailed, Outcome, dispatch, query
-from screenloop.phone.do import Back, Call
-from screenloop.phone.doc import state_hash
-from screenloop.phone.state import AppState, UndeclaredWrite
-from screenloop.phone.system import SystemState
+from screenloop.phone.commands import Back, Call
+from screenloop.phone.declare.app import App
+from screenloop.phone.declare.context import Ctx
+from screenloop.phone.declare.document import state_hash
+from screenloop.phone.declare.state import AppState, UndeclaredWrite
+from screenloop.phone.declare.system import SystemState
+from screenloop.phone.device.dispatch import CheckFailed, Outcome, dispatch, query
 
 
 class OddState(AppState):

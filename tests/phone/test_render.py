@@ -10,21 +10,21 @@ from html import unescape
 import pytest
 
 from screenloop.errors import ConfigError
-from screenloop.phone.boot import installed, new_device
-from screenloop.phone.canvas import Canvas
-from screenloop.phone.device import Device
-from screenloop.phone.icons import ICON_NAMES
-from screenloop.phone.imagery import PICTURE_KINDS
-from screenloop.phone.images import icon_key, image_bytes, picture_key
-from screenloop.phone.render import NativeRenderer, body_html, paint, shared_native
-from screenloop.phone.screen import SIZE_PX, Screen
-from screenloop.phone.theme import theme
+from screenloop.phone.device.boot import installed, new_device
+from screenloop.phone.device.device import Device
+from screenloop.phone.device.screen import SIZE_PX, Screen
+from screenloop.phone.draw.canvas import Canvas
+from screenloop.phone.draw.icons import ICON_NAMES
+from screenloop.phone.draw.imagery import PICTURE_KINDS
+from screenloop.phone.draw.images import icon_key, image_bytes, picture_key
+from screenloop.phone.draw.theme import theme
+from screenloop.phone.show.render import NativeRenderer, body_html, paint, shared_native
 
 APPS = tuple(app for app in installed() if app != "os")
 IN_ANOTHER_PROCESS = """
 import hashlib
-from screenloop.phone.boot import new_device
-from screenloop.phone.render import paint, shared_native
+from screenloop.phone.device.boot import new_device
+from screenloop.phone.show.render import paint, shared_native
 for name in {names!r}:
     device = new_device()
     device.open(name)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toy_app import Item, State
 
-from screenloop.phone.cast import Cast
-from screenloop.phone.fuzz import replayed
-from screenloop.phone.state import AppData, NoSuchRow, Rows, UndeclaredWrite, diff_data
+from screenloop.phone.declare.cast import Cast
+from screenloop.phone.declare.state import AppData, NoSuchRow, Rows, UndeclaredWrite, diff_data
+from screenloop.phone.prove.fuzz import replayed
 
 CAST = Cast("default", 0)
 ALL = frozenset({*State.tables, *State.scalars})

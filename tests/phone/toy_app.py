@@ -6,22 +6,22 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from screenloop.phone import shell
-from screenloop.phone.app import App
-from screenloop.phone.boot import initial_doc
-from screenloop.phone.cast import Cast
-from screenloop.phone.ctx import Ctx
-from screenloop.phone.device import Device
-from screenloop.phone.do import Back, Both, Copy
-from screenloop.phone.doc import AppDoc, PageDoc
-from screenloop.phone.flows import enter, press, tap, wait
-from screenloop.phone.inputs import Slider
-from screenloop.phone.page import Dialog, DialogButton, Fab, Page, Tab
-from screenloop.phone.rows import Picture, Row
-from screenloop.phone.state import AppState, Catalog, Record, Refers, Table
-from screenloop.phone.system import OS_ID, SystemState
-from screenloop.phone.ui import Ui
-from screenloop.phone.widgets import Button, Text
+from screenloop.phone.apps.os import pages as shell
+from screenloop.phone.commands import Back, Both, Copy
+from screenloop.phone.declare.app import App
+from screenloop.phone.declare.cast import Cast
+from screenloop.phone.declare.context import Ctx
+from screenloop.phone.declare.document import AppDoc, PageDoc
+from screenloop.phone.declare.flow_steps import enter, press, tap, wait
+from screenloop.phone.declare.state import AppState, Catalog, Record, Refers, Table
+from screenloop.phone.declare.system import OS_ID, SystemState
+from screenloop.phone.declare.view import Ui
+from screenloop.phone.device.boot import initial_doc
+from screenloop.phone.device.device import Device
+from screenloop.phone.draw.inputs import Slider
+from screenloop.phone.draw.page import Dialog, DialogButton, Fab, Page, Tab
+from screenloop.phone.draw.rows import Picture, Row
+from screenloop.phone.draw.widgets import Button, Paragraph
 
 ItemId = Annotated[str, Refers("toy.items")]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
@@ -195,7 +195,7 @@ def item_page(s: State, ui: Ui, item: ItemId) -> Page:
                 swipe_right=ui.set(side="right"),
             ),
             name,
-            Text(words=f"side {ui.get('side', 'none')}"),
+            Paragraph(words=f"side {ui.get('side', 'none')}"),
             Button(words="Rename", do=rename(item=item, name=name.value)),
             Button(words="Done", do=mark(item=item, done=not i.done)),
             Button(words="Later", do=later(item=item)),

@@ -12,8 +12,8 @@ from screenloop.envs.base import Environment
 from screenloop.envs.fake import FakeEnvironment, FakeFault
 from screenloop.manager.direct import DirectManager
 from screenloop.messages import Message, Sampling, TextPart
+from screenloop.rollout.context import Attempt, Deadlines, RunContext
 from screenloop.rollout.episode import Ending, run_episode
-from screenloop.rollout.setting import Attempt, Deadlines, Setting
 from screenloop.store.blobs import BlobStore, MemoryBlobs
 from screenloop.store.episodes import CallRecord, Episode, EpisodeWriter, read_episode
 from screenloop.suites.fake import FakeSuite
@@ -72,14 +72,14 @@ class Bench:
         self.devices.append(FakeEnvironment(self.blobs, faults=faults))
         return self.devices[-1]
 
-    def setting(self, **fields: object) -> Setting:
+    def setting(self, **fields: object) -> RunContext:
         base: dict[str, object] = {
             "manager": self.manager,
             "clock": self.clock,
             "wall": lambda: 1e9,
             "deadlines": Deadlines(step_s=5, reset_s=5, evaluate_s=5, decide_s=5),
         }
-        return Setting(**{**base, **fields})  # type: ignore[arg-type]
+        return RunContext(**{**base, **fields})  # type: ignore[arg-type]
 
 
 def fake_task(name: str = "add_to_counter", seed: int = 0) -> Task:
@@ -116,7 +116,7 @@ async def play(
     bench: Bench | None = None,
     *,
     attempt: Attempt | None = None,
-    setting: Setting | None = None,
+    setting: RunContext | None = None,
 ) -> tuple[Ending, Episode]:
     """Play one attempt; returns how it ended and what its file says."""
     bench = bench or Bench()

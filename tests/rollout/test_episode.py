@@ -35,7 +35,7 @@ from screenloop.errors import (
     TaskError,
 )
 from screenloop.manager.direct import DirectManager
-from screenloop.rollout.setting import Deadlines
+from screenloop.rollout.context import Deadlines
 from screenloop.types import (
     Budget,
     EndReason,

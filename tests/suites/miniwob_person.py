@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import msgspec
 
 from screenloop.actions import Action, Point, Tap, Type
-from screenloop.envs.web import WebEnvironment
-from screenloop.envs.web_tree import TreeNode
+from screenloop.envs.web.environment import WebEnvironment
+from screenloop.envs.web.tree import TreeNode
 from screenloop.store.blobs import BlobStore
 from screenloop.types import Claim, Effect, Observation, Start, Task, Verdict
 from screenloop.verify.judge import judge

@@ -7,7 +7,7 @@ import pytest
 from miniwob_person import Person
 
 from screenloop.actions import Hotkey, Key, Swipe, Tap, Type, Wait
-from screenloop.envs.web import WebEnvironments
+from screenloop.envs.web.environment import WebEnvironments
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.suites.miniwob import SIZE_PX, MiniWob
 from screenloop.types import EnvRef

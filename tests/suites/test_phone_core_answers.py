@@ -7,9 +7,9 @@ import pytest
 from screenloop.actions import Action, Open, Tool
 from screenloop.criteria import AnswerIs, Text
 from screenloop.envs.kinds import Environments
-from screenloop.phone.apps import notes_actions as notes
-from screenloop.phone.apps import shop_actions as shop
-from screenloop.phone.apps import wallet_actions as wallet
+from screenloop.phone.apps.notes import actions as notes
+from screenloop.phone.apps.shop import actions as shop
+from screenloop.phone.apps.wallet import actions as wallet
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.suites.catalog import find_suite, select
 from screenloop.suites.phone_core.template import call

@@ -8,21 +8,21 @@ import pytest
 
 from screenloop.actions import Action, Answer, Open, Tool, Wait
 from screenloop.envs.kinds import Environments
-from screenloop.phone.apps import messages_actions as messages
-from screenloop.phone.apps.messages_seed import facts
-from screenloop.phone.boot import installed
-from screenloop.phone.cast import cast
+from screenloop.phone.apps.messages import actions as messages
+from screenloop.phone.apps.messages.seed import facts
+from screenloop.phone.declare.cast import cast
+from screenloop.phone.device.boot import installed
 from screenloop.store.blobs import MemoryBlobs
-from screenloop.suites.phone_core import (
-    between_chats,
-    between_people,
+from screenloop.suites.phone_core.across import chats as between_chats
+from screenloop.suites.phone_core.across import people as between_people
+from screenloop.suites.phone_core.apps import (
     contacts,
     long_chats,
     messages_questions,
     notes,
     notes_questions,
 )
-from screenloop.suites.phone_core import messages as messages_tasks
+from screenloop.suites.phone_core.apps import messages as messages_tasks
 from screenloop.suites.phone_core.template import WORLD, build, call
 from screenloop.types import Claim, Start, Task, Verdict
 from screenloop.verify.judge import judge

@@ -8,16 +8,11 @@ from itertools import pairwise
 import pytest
 
 from screenloop.actions import Answer, Tool
-from screenloop.phone.boot import installed
-from screenloop.suites.phone_core import (
-    between_media,
-    between_money,
-    between_shopping,
-    gallery,
-    shop,
-    shop_orders,
-    wallet,
-)
+from screenloop.phone.device.boot import installed
+from screenloop.suites.phone_core.across import media as between_media
+from screenloop.suites.phone_core.across import money as between_money
+from screenloop.suites.phone_core.across import shopping as between_shopping
+from screenloop.suites.phone_core.apps import gallery, shop, shop_orders, wallet
 from screenloop.suites.phone_core.template import Template, build
 from screenloop.types import Task
 

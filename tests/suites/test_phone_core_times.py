@@ -9,21 +9,18 @@ import pytest
 
 from screenloop.actions import Action, Answer, Open, Tool
 from screenloop.envs.kinds import Environments
-from screenloop.phone.apps import calendar_actions as calendar
-from screenloop.phone.apps import clock_actions as clock
-from screenloop.phone.apps import messages_actions as messages
-from screenloop.phone.apps import settings_actions as settings
-from screenloop.phone.boot import installed
+from screenloop.phone.apps.calendar import actions as calendar
+from screenloop.phone.apps.clock import actions as clock
+from screenloop.phone.apps.messages import actions as messages
+from screenloop.phone.apps.settings import actions as settings
+from screenloop.phone.device.boot import installed
 from screenloop.store.blobs import MemoryBlobs
-from screenloop.suites.phone_core import (
-    between_devices,
-    between_times,
-    calendar_days,
-    settings_connect,
-)
-from screenloop.suites.phone_core import calendar as calendar_tasks
-from screenloop.suites.phone_core import clock as clock_tasks
-from screenloop.suites.phone_core import settings as settings_tasks
+from screenloop.suites.phone_core.across import devices as between_devices
+from screenloop.suites.phone_core.across import times as between_times
+from screenloop.suites.phone_core.apps import calendar as calendar_tasks
+from screenloop.suites.phone_core.apps import calendar_days, settings_connect
+from screenloop.suites.phone_core.apps import clock as clock_tasks
+from screenloop.suites.phone_core.apps import settings as settings_tasks
 from screenloop.suites.phone_core.template import Template, build, call
 from screenloop.types import Claim, Start, Task, Verdict
 from screenloop.verify.judge import judge

@@ -19,11 +19,11 @@ from screenloop.engine.decoder import Limits
 from screenloop.engine.local import LocalEngine
 from screenloop.manager.direct import DirectManager
 from screenloop.registry import find
-from screenloop.rollout.setting import Setting
+from screenloop.report.training.metrics import MetricsFile
+from screenloop.rollout.context import RunContext
 from screenloop.store.blobs import FolderBlobs
-from screenloop.train.attempts import train_attempt
+from screenloop.train.data.attempts import train_attempt
 from screenloop.train.learner import Learner
-from screenloop.train.metrics import MetricsFile
 from screenloop.train.recipe import Recipe
 from screenloop.train.rollouts import Rollouts, one_each, update_attempts
 from screenloop.train.settings import LearningSettings
@@ -66,7 +66,7 @@ async def bench(recipe: Recipe, folder: Path, seed: int = 0):
     manager = DirectManager(opener.open)
     engine = LocalEngine(engine_policy, blobs, seed=seed, limits=Limits(rows=512), threaded=False)
     rollouts = Rollouts(
-        Setting(manager=manager, want=recipe.want),
+        RunContext(manager=manager, want=recipe.want),
         blobs,
         dialect=find("dialect", recipe.dialect, DIALECTS)(),
         window=recipe.window,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from screenloop.train.metrics import (
+from screenloop.report.training.metrics import (
     NAME,
     EvaluationLine,
     Line,

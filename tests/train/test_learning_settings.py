@@ -2,7 +2,7 @@ import pytest
 
 from screenloop.errors import ConfigError
 from screenloop.messages import Sampling
-from screenloop.train.loss import Clip
+from screenloop.train.loss.policy import Clip
 from screenloop.train.settings import (
     RELATIVE,
     LearningSettings,

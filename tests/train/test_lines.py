@@ -5,14 +5,14 @@ import pytest
 from train_parts import synthetic_calls
 
 from screenloop.config import Window
-from screenloop.train.advantage import TrainAttempt, update_samples
-from screenloop.train.kl_costs import KlCosts
+from screenloop.report.training.metrics import StageSeconds, UpdateLine
+from screenloop.train.credit.advantage import TrainAttempt, update_samples
+from screenloop.train.credit.kl_costs import KlCosts
+from screenloop.train.credit.reward import AttemptReward
+from screenloop.train.data.samples import window_samples
 from screenloop.train.learner import UpdateFigures
 from screenloop.train.lines import PlayedBatch, UpdateTold, update_line
-from screenloop.train.metrics import StageSeconds, UpdateLine
 from screenloop.train.preparation import PreparedUpdate
-from screenloop.train.reward import AttemptReward
-from screenloop.train.samples import window_samples
 from screenloop.train.settings import AdvantageSettings
 
 USED = ("prompt_tokens", "cached_tokens", "decoded_tokens", "session_cached_tokens")

@@ -9,7 +9,7 @@ from trainer_parts import micro_settings
 
 from screenloop.engine.adapters import LoraSettings
 from screenloop.engine.weights import weights_of
-from screenloop.train.checkpoint import Checkpoint, Counters, read_checkpoint, save_checkpoint
+from screenloop.train.checkpoint import Checkpoint, RunCounters, read_checkpoint, save_checkpoint
 from screenloop.train.learner import Learner
 from screenloop.train.settings import KlSettings
 
@@ -77,7 +77,9 @@ async def test_a_restored_learner_goes_on_to_the_very_same_numbers(tmp_path):
         learner.update(await samples_of(parts, 1), {})
         save_checkpoint(
             tmp_path,
-            Checkpoint(fingerprint="f", counters=Counters(), progress=(), learner=learner.state()),
+            Checkpoint(
+                fingerprint="f", counters=RunCounters(), progress=(), learner=learner.state()
+            ),
         )
         samples = await samples_of(parts, 2)
         learner.update(samples, {})

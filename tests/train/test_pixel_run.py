@@ -3,7 +3,7 @@
 from learner_parts import bench, rewarded
 from pixel_parts import pixel_recipe
 
-from screenloop.train.metrics import UpdateLine, WarmUpLine, read_metrics
+from screenloop.report.training.metrics import UpdateLine, WarmUpLine, read_metrics
 from screenloop.train.run import train
 
 

@@ -18,17 +18,17 @@ from screenloop.engine.tiny import tiny_text
 from screenloop.engine.tokenizer import TinyWords
 from screenloop.errors import ConfigError
 from screenloop.messages import Sampling
+from screenloop.report.training.page import run_view
+from screenloop.report.training.run_files import POLICY, RECIPE, policy_folder, read_recipe
 from screenloop.rollout.play import RunRequest, play
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.store.episodes import read_episode
-from screenloop.train.page import run_view
+from screenloop.train.data.records import call_tokens
+from screenloop.train.data.samples import window_samples
+from screenloop.train.loss.scoring import sampled_rows, score
 from screenloop.train.policy_keeper import PolicyKeeper
 from screenloop.train.recipe import RolloutSettings
-from screenloop.train.records import call_tokens
 from screenloop.train.run import run_recipe, train
-from screenloop.train.run_files import POLICY, RECIPE, policy_folder, read_recipe
-from screenloop.train.samples import window_samples
-from screenloop.train.scoring import sampled_rows, score
 from screenloop.types import Budget
 
 SEED = 5

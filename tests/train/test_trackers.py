@@ -13,7 +13,7 @@ import pytest
 from run_lines import evaluation, update_line, whole_run, write_lines
 
 from screenloop.errors import ConfigError
-from screenloop.train.metrics import WarmUpLine
+from screenloop.report.training.metrics import WarmUpLine
 from screenloop.train.trackers import TRACKERS, require_trackers, scalars_of, tracking
 
 CONFIG = {"recipe": "made up", "seed": 1}

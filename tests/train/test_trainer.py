@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from trainer_parts import UPDATES, few_tasks, micro, micro_settings
 
 from screenloop.errors import ConfigError
-from screenloop.train.metrics import EvaluationLine, UpdateLine, WarmUpLine, read_metrics
+from screenloop.report.training.metrics import EvaluationLine, UpdateLine, WarmUpLine, read_metrics
+from screenloop.train.guard.stops import TrainingStopped
 from screenloop.train.recipe import Recipe, TaskSets, require_trainable
 from screenloop.train.recipes import find_recipe
 from screenloop.train.run import RESULT, train, train_recipe
-from screenloop.train.stops import TrainingStopped
 
 
 def told(folder):

@@ -10,21 +10,21 @@ from msgspec.structs import replace
 from pixel_parts import pixel_recipe
 from trainer_parts import micro_settings
 
-from screenloop.agent.dialects.tinytools import WORDS, TinyTools
+from screenloop.agent.dialects.tiny.tools import WORDS, TinyTools
 from screenloop.config import Window
 from screenloop.engine.tiny import TinySize, tiny_text
 from screenloop.engine.tokenizer import TinyWords
 from screenloop.envs.phone import PhoneEnvironments, phone_spec
 from screenloop.manager.direct import DirectManager
+from screenloop.report.training.metrics import EvaluationLine, WarmUpLine, read_metrics
+from screenloop.rollout.context import RunContext
 from screenloop.rollout.plans import golden_plan
-from screenloop.rollout.setting import Setting
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.suites.catalog import find_suite, select
-from screenloop.train.demonstrations import Tokeniser
-from screenloop.train.metrics import EvaluationLine, WarmUpLine, read_metrics
+from screenloop.train.data.demonstrations import Tokeniser
+from screenloop.train.loss.scoring import score
 from screenloop.train.recipe import WarmUpSettings
 from screenloop.train.rollouts import Rollouts, one_each
-from screenloop.train.scoring import score
 from screenloop.train.sft import WarmUp
 from screenloop.train.warming import WarmUpSeams, warm_up
 
@@ -154,7 +154,7 @@ async def test_touch_and_tools_are_learnt_in_one_mix(tmp_path):
     opener = PhoneEnvironments(blobs, want=("tree",))
     manager = DirectManager(opener.open)
     rollouts = Rollouts(
-        Setting(manager=manager, want=("tree",)),
+        RunContext(manager=manager, want=("tree",)),
         blobs,
         dialect=TinyTools(),
         window=Window(),

@@ -8,8 +8,8 @@ from screenloop.agent.history import PastStep, window_at, windowed_prompt
 from screenloop.config import Window
 from screenloop.messages import ImagePart, ImageSpan, Sampling, shared_length
 from screenloop.store.episodes import CallRecord, EndRecord, Episode, StartRecord
-from screenloop.train.logprobs import processed_log_probs
-from screenloop.train.records import CallTokens
+from screenloop.train.data.records import CallTokens
+from screenloop.train.loss.logprobs import processed_log_probs
 from screenloop.types import (
     Budget,
     EndReason,

@@ -23,11 +23,11 @@ import msgspec
 from screenloop.actions import Action, Open, Wait
 from screenloop.bench.served import ServedAt, cpu_s, serve_process
 from screenloop.envs.phone import PhoneEnvironments
+from screenloop.http.client import QuickClient
 from screenloop.manager.base import Manager
 from screenloop.manager.client import HttpManager
 from screenloop.manager.direct import DirectManager
-from screenloop.manager.quick_client import QuickClient
-from screenloop.manager.wire import LeaseShown, ObserveBody, StepBody
+from screenloop.manager.wire.bodies import LeaseShown, ObserveBody, StepBody
 from screenloop.store.blob_urls import open_blobs
 from screenloop.store.blobs import FolderBlobs
 from screenloop.suites.catalog import find_suite, select

@@ -91,7 +91,7 @@ class EventStream:
 class Session:
     """Commands and events of one target (the browser itself when `id` is `None`)."""
 
-    def __init__(self, connection: Connection, session_id: str | None) -> None:
+    def __init__(self, connection: CdpConnection, session_id: str | None) -> None:
         self.id = session_id
         self._connection = connection
         self._callbacks: dict[str, list[OnEvent]] = {}
@@ -164,7 +164,7 @@ class Session:
             stream.fail(fault)
 
 
-class Connection(asyncio.Protocol):
+class CdpConnection(asyncio.Protocol):
     """The pipes to one browser: NUL-ended JSON both ways."""
 
     def __init__(self) -> None:
@@ -181,7 +181,7 @@ class Connection(asyncio.Protocol):
         self.browser.on("Target.detachedFromTarget", self._on_detached)
 
     @classmethod
-    async def over_pipes(cls, read_fd: int, write_fd: int) -> Connection:
+    async def over_pipes(cls, read_fd: int, write_fd: int) -> CdpConnection:
         """Connect to a browser; the Connection owns both ends from now on."""
         loop = asyncio.get_running_loop()
         connection = cls()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from screenloop.actions import Button
 from screenloop.browser.cdp import Params, Result
 from screenloop.browser.keys import KeyPress, character_key, modifier_bit, needs_shift
-from screenloop.browser.page import Page
+from screenloop.browser.page import BrowserTab
 
 _BUTTON_BIT: dict[Button, int] = {"left": 1, "right": 2, "middle": 4}
 _SHIFT = 8
@@ -17,7 +17,7 @@ _SHIFT = 8
 class Mouse:
     """The pointer of one page; points are CSS pixels of the viewport."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: BrowserTab) -> None:
         self._page = page
 
     async def move(self, x: float, y: float, *, held: Button | None = None) -> None:
@@ -79,7 +79,7 @@ def _button(kind: str, x: float, y: float, button: Button, count: int) -> Params
 class Keyboard:
     """The keys of one page."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: BrowserTab) -> None:
         self._page = page
 
     async def type(self, text: str) -> None:

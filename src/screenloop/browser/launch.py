@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 
 from screenloop.browser.binary import find_chromium
-from screenloop.browser.cdp import Connection, Session
+from screenloop.browser.cdp import CdpConnection, Session
 from screenloop.errors import DeadlinePassed, EnvironmentFault
 
 START_DEADLINE_S = 20.0
@@ -88,7 +88,7 @@ class Browser:
     """One running browser; use it as `async with await launch() as browser`."""
 
     def __init__(
-        self, process: _Process, connection: Connection, version: str, *, draws_on_demand: bool
+        self, process: _Process, connection: CdpConnection, version: str, *, draws_on_demand: bool
     ) -> None:
         self.pid = process.pid
         self.version = version
@@ -175,7 +175,7 @@ async def launch(
         flags = (*DRAW_ON_DEMAND_FLAGS, *flags)
     flags = (f"--force-device-scale-factor={scale:g}", *flags)
     process = await _Process.start(binary, flags)
-    connection = await Connection.over_pipes(process.answers_fd, process.commands_fd)
+    connection = await CdpConnection.over_pipes(process.answers_fd, process.commands_fd)
     try:
         answer = await connection.browser.send("Browser.getVersion", deadline_s=deadline_s)
     except BaseException as error:

@@ -68,7 +68,7 @@ def _source() -> str:
     return resources.files("screenloop.browser").joinpath("page.js").read_text("utf-8")
 
 
-class Page:
+class BrowserTab:
     """A tab in its own browser context: shares no cookies, storage or cache with others."""
 
     def __init__(
@@ -93,7 +93,7 @@ class Page:
         session.on("Inspector.targetCrashed", self._on_crash)
 
     @classmethod
-    async def open(cls, browser: Browser, viewport: Viewport) -> Page:
+    async def open(cls, browser: Browser, viewport: Viewport) -> BrowserTab:
         """Open an empty page in a new context."""
         send = browser.session.send
         context = await send("Target.createBrowserContext", {"disposeOnDetach": True})
@@ -106,7 +106,7 @@ class Page:
             raise
 
     @classmethod
-    async def _open(cls, browser: Browser, viewport: Viewport, context_id: str) -> Page:
+    async def _open(cls, browser: Browser, viewport: Viewport, context_id: str) -> BrowserTab:
         send = browser.session.send
         width, height = viewport.css_px
         target: dict[str, Any] = {

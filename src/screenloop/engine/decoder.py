@@ -37,7 +37,7 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 @dataclass
-class Counters:
+class DecoderCounters:
     """What the engine did since it was made."""
 
     requests: int = 0
@@ -58,7 +58,7 @@ class Counters:
 
 
 @dataclass(eq=False)
-class Job:
+class DecodeJob:
     """One request on its way through the engine."""
 
     call_id: str
@@ -87,14 +87,14 @@ class Decoder:
     """Runs jobs on one policy."""
 
     def __init__(self, policy: Policy, limits: Limits) -> None:
-        self.counters = Counters()
+        self.counters = DecoderCounters()
         self.cache = PrefixCache(limits.cache_tokens)
         self._policy = policy
         self._network = Network(policy)
         self._limits = limits
         self._banned_V = banned_mask(policy.banned_ids, policy.vocab, policy.device)
         self._batch = RunningBatch(layers=[], lengths=[])
-        self._jobs: list[Job] = []
+        self._jobs: list[DecodeJob] = []
         self._sessions: OrderedDict[str, tuple[int, ...]] = OrderedDict()
 
     @property
@@ -107,7 +107,7 @@ class Decoder:
         """How many more may join."""
         return self._limits.rows - len(self._jobs)
 
-    def admit(self, jobs: Sequence[Job]) -> list[Job]:
+    def admit(self, jobs: Sequence[DecodeJob]) -> list[DecodeJob]:
         """Read the prompts of new jobs and draw their first tokens; returns those that are done."""
         for job in jobs:
             job.keys = job.prompt.keys
@@ -121,7 +121,7 @@ class Decoder:
             self._count(job)
         return self._retire()
 
-    def step(self) -> list[Job]:
+    def step(self) -> list[DecodeJob]:
         """Decode one more token of every running job; returns those that are done."""
         dropped = self._retire()
         if not self._jobs:
@@ -139,7 +139,7 @@ class Decoder:
         self.cache.clear()
         self._sessions.clear()
 
-    def abandon(self) -> list[Job]:
+    def abandon(self) -> list[DecodeJob]:
         """Let go of everything that runs, after a failure; returns it."""
         jobs, self._jobs = self._jobs, []
         self._batch.keep([])
@@ -147,9 +147,9 @@ class Decoder:
 
     # ---- prompts ---------------------------------------------------------------------------
 
-    def _leaders(self, jobs: Sequence[Job]) -> list[Job]:
+    def _leaders(self, jobs: Sequence[DecodeJob]) -> list[DecodeJob]:
         """Return the jobs that need not wait for another one to read what they share."""
-        leaders: list[Job] = []
+        leaders: list[DecodeJob] = []
         for job in jobs:
             held = self.cache.length(job.keys[:-1])
             shared = max((common_prefix(o.keys, job.keys[:-1]) for o in leaders), default=0)
@@ -157,13 +157,13 @@ class Decoder:
                 leaders.append(job)
         return leaders
 
-    def _chunks(self, jobs: Sequence[Job]) -> list[list[Job]]:
+    def _chunks(self, jobs: Sequence[DecodeJob]) -> list[list[DecodeJob]]:
         """Cut jobs into passes of similar lengths within the limits."""
 
-        def left(job: Job) -> int:
+        def left(job: DecodeJob) -> int:
             return len(job.keys) - self.cache.length(job.keys[:-1])
 
-        chunks: list[list[Job]] = []
+        chunks: list[list[DecodeJob]] = []
         for job in sorted(jobs, key=left):
             rows = len(chunks[-1]) + 1 if chunks else 0
             if chunks and rows * left(job) <= self._limits.prefill_tokens:
@@ -172,7 +172,7 @@ class Decoder:
                 chunks.append([job])
         return chunks
 
-    def _prefill(self, jobs: Sequence[Job]) -> None:
+    def _prefill(self, jobs: Sequence[DecodeJob]) -> None:
         chunks: list[Chunk] = []
         for job in jobs:
             # The last token is always read: its logits are needed.
@@ -198,7 +198,7 @@ class Decoder:
         self._jobs += jobs
         self._draw(jobs, torch.stack([new.logits_V for new in extended]))
 
-    def _count(self, job: Job) -> None:
+    def _count(self, job: DecodeJob) -> None:
         counters = self.counters
         counters.requests += 1
         counters.prompt_tokens += len(job.keys)
@@ -213,7 +213,7 @@ class Decoder:
 
     # ---- tokens ----------------------------------------------------------------------------
 
-    def _draw(self, jobs: Sequence[Job], logits_B_V: Tensor) -> None:
+    def _draw(self, jobs: Sequence[DecodeJob], logits_B_V: Tensor) -> None:
         if not torch.isfinite(logits_B_V).all():
             raise ModelUnavailable(
                 "the network gives numbers that are not finite; its weights are spoilt: load the "
@@ -227,7 +227,7 @@ class Decoder:
             for i, token_id, logprob in zip(rows, drawn.tolist(), chosen.tolist(), strict=True):
                 self._append(jobs[i], token_id, logprob)
 
-    def _append(self, job: Job, token_id: int, logprob: float) -> None:
+    def _append(self, job: DecodeJob, token_id: int, logprob: float) -> None:
         job.token_ids.append(token_id)
         job.logprobs.append(logprob)
         self.counters.decoded_tokens += 1
@@ -236,13 +236,13 @@ class Decoder:
         elif len(job.token_ids) >= job.max_tokens:
             job.finish_reason = "length"
 
-    def _says_stop(self, job: Job) -> bool:
+    def _says_stop(self, job: DecodeJob) -> bool:
         if not job.sampling.stop:
             return False
         text = self._policy.text_of(job.token_ids)
         return any(stop in text for stop in job.sampling.stop)
 
-    def _retire(self) -> list[Job]:
+    def _retire(self) -> list[DecodeJob]:
         """Take out the jobs that are done, and keep what they read for those to come."""
         done = [job for job in self._jobs if job.is_done]
         if not done:
@@ -264,7 +264,7 @@ def _shape(sampling: Sampling) -> Sampling:
     return Sampling(temperature=sampling.temperature, top_p=sampling.top_p, top_k=sampling.top_k)
 
 
-def _uniform(job: Job) -> float | None:
+def _uniform(job: DecodeJob) -> float | None:
     if job.sampling.temperature <= 0:
         return None
     return uniform(job.seed, job.call_id, len(job.token_ids))

@@ -22,7 +22,7 @@ from importlib.metadata import version
 
 from torch import Tensor
 
-from screenloop.engine.decoder import Counters, Decoder, Job, Limits
+from screenloop.engine.decoder import DecodeJob, Decoder, DecoderCounters, Limits
 from screenloop.engine.policy import Policy, PolicyCard
 from screenloop.engine.prompts import PromptWriter
 from screenloop.engine.weights import check_weights, copy_weights
@@ -49,8 +49,8 @@ class EngineCard(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class _Waiting:
-    job: Job
-    answer: asyncio.Future[Job]
+    job: DecodeJob
+    answer: asyncio.Future[DecodeJob]
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class LocalEngine:
         self._patches: OrderedDict[BlobKey, Tensor] = OrderedDict()
         self._decoder = Decoder(policy, limits)
         self._queue: list[_Waiting] = []
-        self._running: dict[Job, asyncio.Future[Job]] = {}
+        self._running: dict[DecodeJob, asyncio.Future[DecodeJob]] = {}
         self._swaps: list[_Swap] = []
         self._members = 0
         self._woken = asyncio.Event()
@@ -126,7 +126,7 @@ class LocalEngine:
         """
         began_s = self._clock()
         job = self._job(request)
-        answer: asyncio.Future[Job] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[DecodeJob] = asyncio.get_running_loop().create_future()
         self._queue.append(_Waiting(job=job, answer=answer))
         self._wake()
         try:
@@ -162,7 +162,7 @@ class LocalEngine:
         return self._version
 
     @property
-    def counters(self) -> Counters:
+    def counters(self) -> DecoderCounters:
         """What was done so far."""
         return self._decoder.counters
 
@@ -213,7 +213,7 @@ class LocalEngine:
 
     # ---- requests --------------------------------------------------------------------------
 
-    def _job(self, request: ChatRequest) -> Job:
+    def _job(self, request: ChatRequest) -> DecodeJob:
         prompt = self._writer.write(request.messages, request.tools)
         room = self.policy.context_tokens - len(prompt.token_ids)
         if room < 1:
@@ -222,7 +222,7 @@ class LocalEngine:
                 f"of {self.policy.context_tokens}. Use a smaller window or smaller images."
             )
         sampling = request.sampling
-        return Job(
+        return DecodeJob(
             call_id=request.call_id,
             session_id=request.session_id,
             prompt=prompt,
@@ -232,7 +232,7 @@ class LocalEngine:
             patches={image.key: self._pixels(image.key) for image in prompt.images},
         )
 
-    def _reply(self, job: Job, *, took_s: float) -> Reply:
+    def _reply(self, job: DecodeJob, *, took_s: float) -> Reply:
         text = self.policy.text_of(job.token_ids)
         for stop in job.sampling.stop:
             text = text.partition(stop)[0]
@@ -307,7 +307,7 @@ class LocalEngine:
 
     async def _tick(self) -> None:
         """Admit what may join and decode one token of everything that runs."""
-        done: list[Job] = []
+        done: list[DecodeJob] = []
         if self._may_begin():
             self._queue = [w for w in self._queue if not w.job.cancelled]
             if self._members:
@@ -325,7 +325,7 @@ class LocalEngine:
             if not answer.done():
                 answer.set_result(job)
 
-    async def _pass(self, work: Callable[[], list[Job]]) -> list[Job]:
+    async def _pass(self, work: Callable[[], list[DecodeJob]]) -> list[DecodeJob]:
         if self._thread is None:
             return work()
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)

@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 _TINY_S = 0.0005
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class RuleFinding(Struct, frozen=True, kw_only=True):
     """How one rule came out."""
 
     rule: str
@@ -46,10 +46,10 @@ class Finding(Struct, frozen=True, kw_only=True):
 class Report(Struct, frozen=True, kw_only=True):
     """How all rules came out."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[RuleFinding, ...]
 
     @property
-    def failures(self) -> tuple[Finding, ...]:
+    def failures(self) -> tuple[RuleFinding, ...]:
         """The rules that are broken."""
         return tuple(finding for finding in self.findings if not finding.passed)
 
@@ -107,15 +107,15 @@ async def check_environment(
         try:
             await check()
         except _Broken as broken:
-            findings.append(Finding(rule=rule, passed=False, detail=str(broken)))
+            findings.append(RuleFinding(rule=rule, passed=False, detail=str(broken)))
         except _NotApplicable as reason:
-            findings.append(Finding(rule=rule, passed=True, detail=f"not applicable: {reason}"))
+            findings.append(RuleFinding(rule=rule, passed=True, detail=f"not applicable: {reason}"))
         except Exception as error:
             # Whatever an Environment lets out of these calls breaks the rule being tried.
             detail = f"raised {type(error).__name__}: {error}"
-            findings.append(Finding(rule=rule, passed=False, detail=detail))
+            findings.append(RuleFinding(rule=rule, passed=False, detail=detail))
         else:
-            findings.append(Finding(rule=rule, passed=True))
+            findings.append(RuleFinding(rule=rule, passed=True))
     return Report(findings=tuple(findings))
 
 

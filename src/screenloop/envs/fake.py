@@ -55,7 +55,7 @@ class FakeFault(Struct, frozen=True, kw_only=True):
     delay_s: float = 0.0
 
 
-class Clock(Protocol):
+class DelayClock(Protocol):
     """What delays are taken from."""
 
     async def sleep(self, seconds: float) -> None:
@@ -91,7 +91,7 @@ class FakeEnvironment:
         blobs: BlobStore,
         *,
         faults: Sequence[FakeFault] = (),
-        clock: Clock | None = None,
+        clock: DelayClock | None = None,
         want: Sequence[Want] = ("frame",),
     ) -> None:
         self._want = tuple(want)
@@ -143,7 +143,7 @@ class FakeEnvironment:
         session = self._running()
         self._require_executable(action, session)
         if isinstance(action, Tool) and not self._may_call(action, session):
-            outcome = machine.Outcome(state=session.now, ok=False, code="tool_not_available")
+            outcome = machine.MachineOutcome(state=session.now, ok=False, code="tool_not_available")
         else:
             outcome = machine.apply(session.now, action)
         channel: Literal["gui", "tool"] = "tool" if isinstance(action, Tool) else "gui"

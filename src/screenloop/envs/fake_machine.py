@@ -89,7 +89,7 @@ class FakeState(Struct, frozen=True, kw_only=True):
     clock_s: float = 0.0
 
 
-class Widget(Struct, frozen=True, kw_only=True):
+class MachineWidget(Struct, frozen=True, kw_only=True):
     """Something on the screen: what it shows, where, and the name of what a tap on it does."""
 
     label: str
@@ -103,7 +103,7 @@ class Widget(Struct, frozen=True, kw_only=True):
         return ((left + right) / 2 / SIZE_PX[0], (top + bottom) / 2 / SIZE_PX[1])
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class MachineOutcome(Struct, frozen=True, kw_only=True):
     """What an action came to."""
 
     state: FakeState
@@ -182,29 +182,29 @@ def changes(
 # ---- the screen ----------------------------------------------------------------------------
 
 
-def widgets(state: FakeState) -> tuple[Widget, ...]:
+def widgets(state: FakeState) -> tuple[MachineWidget, ...]:
     """Return what is on the screen, in reading order."""
     match state.page:
         case "home":
             return (
-                Widget(label="Counter", box_px=(10, 30, 150, 60), does="open counter"),
-                Widget(label="Notes", box_px=(10, 72, 150, 102), does="open notes"),
+                MachineWidget(label="Counter", box_px=(10, 30, 150, 60), does="open counter"),
+                MachineWidget(label="Notes", box_px=(10, 72, 150, 102), does="open notes"),
             )
         case "counter":
             return (
-                Widget(label=str(state.value), box_px=(6, 24, 154, 50)),
-                Widget(label="-1", box_px=(6, 60, 50, 100), does="add -1"),
-                Widget(label="+1", box_px=(58, 60, 102, 100), does="add 1"),
-                Widget(label="Zero", box_px=(110, 60, 154, 100), does="zero"),
+                MachineWidget(label=str(state.value), box_px=(6, 24, 154, 50)),
+                MachineWidget(label="-1", box_px=(6, 60, 50, 100), does="add -1"),
+                MachineWidget(label="+1", box_px=(58, 60, 102, 100), does="add 1"),
+                MachineWidget(label="Zero", box_px=(110, 60, 154, 100), does="zero"),
             )
         case "notes":
             shown = list(state.notes.items())[state.offset : state.offset + VISIBLE_NOTES]
             field = state.draft + ("|" if state.focused else "") or "New note"
             return (
-                Widget(label=field, box_px=(4, 20, 114, 40), does="focus"),
-                Widget(label="Add", box_px=(120, 20, 156, 40), does="add note"),
+                MachineWidget(label=field, box_px=(4, 20, 114, 40), does="focus"),
+                MachineWidget(label="Add", box_px=(120, 20, 156, 40), does="add note"),
                 *(
-                    Widget(
+                    MachineWidget(
                         label=f"[{'x' if note.done else ' '}] {note.text}",
                         box_px=(4, top, 156, top + _ROW_PX - 2),
                         does=f"note {key}",
@@ -245,7 +245,7 @@ def draw(state: FakeState, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -
 # ---- actions -------------------------------------------------------------------------------
 
 
-def apply(state: FakeState, action: Action) -> Outcome:
+def apply(state: FakeState, action: Action) -> MachineOutcome:
     """Return what an action of `ACTIONS` comes to; the device's clock goes on with it."""
     outcome = _outcome(state, action)
     passed_s = action.seconds if isinstance(action, Wait) else STEP_S
@@ -253,7 +253,7 @@ def apply(state: FakeState, action: Action) -> Outcome:
     return replace(outcome, state=replace(outcome.state, clock_s=clock_s))
 
 
-def _outcome(state: FakeState, action: Action) -> Outcome:
+def _outcome(state: FakeState, action: Action) -> MachineOutcome:
     match action:
         case Tap():
             return _tap(state, action)
@@ -270,18 +270,18 @@ def _outcome(state: FakeState, action: Action) -> Outcome:
         case Tool():
             return _tool(state, action)
         case _:
-            return Outcome(state=state, executed="wait")
+            return MachineOutcome(state=state, executed="wait")
 
 
-def _tap(state: FakeState, action: Tap) -> Outcome:
+def _tap(state: FakeState, action: Tap) -> MachineOutcome:
     x, y = to_pixel(action.at, SIZE_PX)
     hit = next((w for w in widgets(state) if w.does and _is_inside(w.box_px, x, y)), None)
     if hit is None:
         executed = f"tap {x},{y} on nothing"
-        return Outcome(state=state, ok=False, code="nothing_here", executed=executed)
+        return MachineOutcome(state=state, ok=False, code="nothing_here", executed=executed)
     is_long = action.hold_ms >= _LONG_PRESS_MS
     executed = f"{'long press' if is_long else 'tap'} {x},{y} on {hit.label!r}"
-    return Outcome(state=_press(state, hit.does, is_long), executed=executed)
+    return MachineOutcome(state=_press(state, hit.does, is_long), executed=executed)
 
 
 def _press(state: FakeState, does: str, is_long: bool) -> FakeState:
@@ -304,37 +304,37 @@ def _press(state: FakeState, does: str, is_long: bool) -> FakeState:
     return presses[does]()
 
 
-def _type(state: FakeState, action: Type) -> Outcome:
+def _type(state: FakeState, action: Type) -> MachineOutcome:
     if action.at is not None:
         tapped = _tap(state, Tap(at=action.at))
         if not tapped.state.focused:
             return replace(tapped, ok=False, code="not_a_field")
         state = tapped.state
     if not state.focused:
-        return Outcome(state=state, ok=False, code="no_focus", executed="type into nothing")
+        return MachineOutcome(state=state, ok=False, code="no_focus", executed="type into nothing")
     draft = action.text if action.clear else state.draft + action.text
     state = replace(state, draft=draft)
     if action.submit:
         state = _add_draft(state)
-    return Outcome(state=state, executed=f"type {action.text!r}")
+    return MachineOutcome(state=state, executed=f"type {action.text!r}")
 
 
-def _swipe(state: FakeState, action: Swipe) -> Outcome:
+def _swipe(state: FakeState, action: Swipe) -> MachineOutcome:
     down = action.path[0][1] - action.path[-1][1]
     return _scroll(state, "down" if down > 0 else "up" if down < 0 else "left")
 
 
-def _scroll(state: FakeState, direction: Direction) -> Outcome:
+def _scroll(state: FakeState, direction: Direction) -> MachineOutcome:
     """Go to the next or last page of notes, however far the finger went."""
     by = {"up": -VISIBLE_NOTES, "down": VISIBLE_NOTES}.get(direction, 0)
     offset = max(0, min(_last_offset(len(state.notes)), state.offset + by))
     if state.page != "notes" or offset == state.offset:
-        return Outcome(state=state, ok=False, code="at_the_end", executed="scroll nowhere")
+        return MachineOutcome(state=state, ok=False, code="at_the_end", executed="scroll nowhere")
     executed = f"scroll {direction} {abs(offset - state.offset)} notes"
-    return Outcome(state=replace(state, offset=offset), executed=executed)
+    return MachineOutcome(state=replace(state, offset=offset), executed=executed)
 
 
-def _key(state: FakeState, action: Key) -> Outcome:
+def _key(state: FakeState, action: Key) -> MachineOutcome:
     if action.name in ("back", "home"):
         state = replace(state, page="home", focused=False, draft="", offset=0)
     elif action.name == "enter" and state.focused:
@@ -342,18 +342,20 @@ def _key(state: FakeState, action: Key) -> Outcome:
     elif action.name == "backspace" and state.focused:
         state = replace(state, draft=state.draft[:-1])
     else:
-        return Outcome(state=state, ok=False, code="no_effect", executed=f"press {action.name}")
-    return Outcome(state=state, executed=f"press {action.name}")
+        return MachineOutcome(
+            state=state, ok=False, code="no_effect", executed=f"press {action.name}"
+        )
+    return MachineOutcome(state=state, executed=f"press {action.name}")
 
 
-def _open(state: FakeState, app: str) -> Outcome:
+def _open(state: FakeState, app: str) -> MachineOutcome:
     if app not in APPS:
-        return Outcome(state=state, ok=False, code="no_such_app", executed=f"open {app!r}")
+        return MachineOutcome(state=state, ok=False, code="no_such_app", executed=f"open {app!r}")
     page: Page = "counter" if app == "counter" else "notes"
-    return Outcome(state=replace(state, page=page), executed=f"open {app}")
+    return MachineOutcome(state=replace(state, page=page), executed=f"open {app}")
 
 
-def _tool(state: FakeState, action: Tool) -> Outcome:
+def _tool(state: FakeState, action: Tool) -> MachineOutcome:
     match action.name, action.args:
         case "counter.add", {"amount": int(amount), **rest} if not rest:
             state = replace(state, value=state.value + amount)
@@ -362,10 +364,14 @@ def _tool(state: FakeState, action: Tool) -> Outcome:
             result = {"id": f"n{state.next_note}"}
             state = _with_note(state, text)
         case name, _ if name in {tool.name for tool in TOOLS}:
-            return Outcome(state=state, ok=False, code="bad_arguments", executed=f"call {name}")
+            return MachineOutcome(
+                state=state, ok=False, code="bad_arguments", executed=f"call {name}"
+            )
         case name, _:
-            return Outcome(state=state, ok=False, code="no_such_tool", executed=f"call {name}")
-    return Outcome(state=state, executed=f"call {action.name}", result=result)
+            return MachineOutcome(
+                state=state, ok=False, code="no_such_tool", executed=f"call {name}"
+            )
+    return MachineOutcome(state=state, executed=f"call {action.name}", result=result)
 
 
 def _add_draft(state: FakeState) -> FakeState:

@@ -12,7 +12,7 @@ from screenloop.types import EnvRef, Want
 
 KINDS: dict[str, str] = {
     "phone": "screenloop.envs.phone:PhoneEnvironments",
-    "web": "screenloop.envs.web:WebEnvironments",
+    "web": "screenloop.envs.web.environment:WebEnvironments",
     "fake": "screenloop.envs.fake:FakeEnvironments",
 }
 """Kind to the class that opens its Instances, made as `Class(blobs, want=...)`; a dotted path works

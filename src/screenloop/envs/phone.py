@@ -25,15 +25,15 @@ from screenloop.actions import (
     tag_of,
 )
 from screenloop.errors import ConfigError, EnvironmentFault, StaleFrame, UnsupportedAction
-from screenloop.phone.boot import installed, new_device
-from screenloop.phone.canvas import Node
-from screenloop.phone.device import Device, Snapshot
-from screenloop.phone.doc import Doc, scene_hash, state_hash
-from screenloop.phone.gestures import act
-from screenloop.phone.render import NativeRenderer, Renderer
-from screenloop.phone.screen import SIZE_PX, Screen
-from screenloop.phone.state import AppData, diff_data
-from screenloop.phone.system import OS_ID
+from screenloop.phone.declare.document import Doc, scene_hash, state_hash
+from screenloop.phone.declare.state import AppData, diff_data
+from screenloop.phone.declare.system import OS_ID
+from screenloop.phone.device.boot import installed, new_device
+from screenloop.phone.device.device import Device, Snapshot
+from screenloop.phone.device.gestures import act
+from screenloop.phone.device.screen import SIZE_PX, Screen
+from screenloop.phone.draw.canvas import Node
+from screenloop.phone.show.render import NativeRenderer, Renderer
 from screenloop.store.blobs import BlobStore
 from screenloop.types import (
     BlobKey,

@@ -18,12 +18,16 @@ from starlette.types import ASGIApp
 
 from screenloop import __version__
 from screenloop.errors import ConfigError, InfraFault
+from screenloop.http.server import answer, body_of, check_token, on_http_exception, refusal
+from screenloop.http.short_cut import ShortCut
 from screenloop.manager.clock import Clock
-from screenloop.manager.metrics import Metrics
-from screenloop.manager.openapi import openapi_document
-from screenloop.manager.operations import OperationRoutes, grip_of, post_route
 from screenloop.manager.service import ManagerService
-from screenloop.manager.service_wire import (
+from screenloop.manager.supply.pool import PoolStatus, Quarantined
+from screenloop.manager.watch.metrics import Metrics
+from screenloop.manager.wire.bodies import Done, read_body
+from screenloop.manager.wire.openapi import openapi_document
+from screenloop.manager.wire.routes import OperationRoutes, grip_of, post_route
+from screenloop.manager.wire.service_bodies import (
     AcquireBody,
     Health,
     Info,
@@ -32,10 +36,6 @@ from screenloop.manager.service_wire import (
     Status,
     WithdrawBody,
 )
-from screenloop.manager.serving import answer, body_of, check_token, on_http_exception, refusal
-from screenloop.manager.short_cut import ShortCut
-from screenloop.manager.supply.pool import PoolStatus, Quarantined
-from screenloop.manager.wire import Done, read_body
 from screenloop.store.blobs import BlobStore
 from screenloop.types import EnvRef, Lease
 

@@ -19,15 +19,7 @@ from screenloop.actions import Action
 from screenloop.errors import Busy, ConfigError, DeadlinePassed, InfraFault, ScreenloopError
 from screenloop.manager.clock import Clock, SystemClock
 from screenloop.manager.connection import Connection
-from screenloop.manager.service_wire import (
-    WAIT_S,
-    AcquireBody,
-    Info,
-    LeaseReply,
-    ReleaseBody,
-    WithdrawBody,
-)
-from screenloop.manager.wire import (
+from screenloop.manager.wire.bodies import (
     Done,
     LeaseShown,
     ObservationReply,
@@ -38,6 +30,14 @@ from screenloop.manager.wire import (
     reset_body,
     step_body,
     unstow,
+)
+from screenloop.manager.wire.service_bodies import (
+    WAIT_S,
+    AcquireBody,
+    Info,
+    LeaseReply,
+    ReleaseBody,
+    WithdrawBody,
 )
 from screenloop.store.blob_urls import open_blobs
 from screenloop.store.blobs import BlobStore

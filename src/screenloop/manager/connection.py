@@ -10,9 +10,9 @@ import aiohttp
 import msgspec
 
 from screenloop.errors import ConfigError, DeadlinePassed, InfraFault, ScreenloopError
+from screenloop.http.errors import error_from
 from screenloop.manager.clock import Clock
-from screenloop.manager.wire import read_reply
-from screenloop.manager.wire_errors import error_from
+from screenloop.manager.wire.bodies import read_reply
 
 ANSWER_S = 2.0
 """What an answer's way may take besides the operation's own deadline."""

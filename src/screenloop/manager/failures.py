@@ -8,6 +8,6 @@ REFUSALS = (UnsupportedAction, StaleFrame, TaskError, ConfigError)
 """Failures that leave an Instance as it was; after any other its state is not known."""
 
 
-def words_of(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
     """Return an error's class and, where it says something, its words."""
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

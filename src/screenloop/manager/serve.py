@@ -11,21 +11,21 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from screenloop.errors import ConfigError
+from screenloop.http.server import Serving, listen, url_of
 from screenloop.manager.app import ManagerApp
 from screenloop.manager.clock import Clock, SystemClock
-from screenloop.manager.fault_log import FaultLog
 from screenloop.manager.hosts.launchers import open_launcher
-from screenloop.manager.hosts.local import HOST_MODULE, LocalLauncher
+from screenloop.manager.hosts.local.launcher import HOST_MODULE, LocalLauncher
 from screenloop.manager.journal.base import Journal
-from screenloop.manager.journal.ownership import Member
+from screenloop.manager.journal.ownership import JournalOwner
 from screenloop.manager.journal.sqlite import SqliteJournal
-from screenloop.manager.metrics import Metrics
-from screenloop.manager.recovery import Recovery
+from screenloop.manager.leases.recovery import Recovery
 from screenloop.manager.service import ManagerService
-from screenloop.manager.serving import Serving, listen, url_of
 from screenloop.manager.supply.desired import PoolPlan, Timing
 from screenloop.manager.supply.pooled import PooledSupply
 from screenloop.manager.supply.tokens import HostTokens, kept_secret
+from screenloop.manager.watch.fault_log import FaultLog
+from screenloop.manager.watch.metrics import Metrics
 from screenloop.store.blob_urls import folder_url, open_blobs
 from screenloop.types import Struct
 
@@ -183,5 +183,5 @@ def _open_journal(
     # A name of the folder's own: who serves from it next takes this manager's place at once, and
     # nobody else does, for nobody else finds the hosts whose cards lie there.
     name = f"manager-{tokens.of('manager')[:12]}"
-    member = Member(manager=name, fleet=name)
+    member = JournalOwner(manager=name, fleet=name)
     return PostgresJournal(options.journal, member, clock=clock, replaced=replaced)

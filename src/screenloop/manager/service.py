@@ -19,16 +19,16 @@ from screenloop.errors import (
     ScreenloopError,
 )
 from screenloop.manager.clock import Clock, SystemClock
-from screenloop.manager.failures import words_of
-from screenloop.manager.first_asked import FirstAsked
-from screenloop.manager.grants import Grants
-from screenloop.manager.hosts.base import Grip
+from screenloop.manager.failures import message_of
+from screenloop.manager.hosts.base import LeaseToken
 from screenloop.manager.journal.base import Intent, Journal
-from screenloop.manager.leased import LeasedOperations
-from screenloop.manager.leases import LeaseTable
-from screenloop.manager.observer import Nobody, Observer
-from screenloop.manager.recovery import Recovery, take_over
+from screenloop.manager.leases.first_asked import FirstAsked
+from screenloop.manager.leases.grants import Grants
+from screenloop.manager.leases.operations import LeasedOperations
+from screenloop.manager.leases.recovery import Recovery, take_over
+from screenloop.manager.leases.table import LeaseTable
 from screenloop.manager.supply.base import Supply
+from screenloop.manager.watch.observer import NullObserver, Observer
 from screenloop.types import (
     Claim,
     EnvRef,
@@ -102,7 +102,7 @@ class ManagerService:
         self._new_id = new_id
         self._table = LeaseTable(fencing=fencing)
         self._grants = Grants(self._table, journal, supply, clock=self._clock, new_id=new_id)
-        self._observer: Observer = observer or Nobody()
+        self._observer: Observer = observer or NullObserver()
         self.operations = LeasedOperations(
             self._table, journal, supply, self._grants, clock=self._clock, observer=self._observer
         )
@@ -301,7 +301,7 @@ class ManagerService:
         if held is not None:
             record = held.record
             await self.operations.release(
-                Grip(instance=record.instance, lease_id=record.lease_id, fence=record.fence)
+                LeaseToken(instance=record.instance, lease_id=record.lease_id, fence=record.fence)
             )
 
     async def reset(self, lease: Lease, start: Start, *, deadline_s: float) -> Observation:
@@ -340,7 +340,7 @@ class ManagerService:
         self._asking_again.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None:
-            _log.warning("asking again failed: %s", words_of(error))
+            _log.warning("asking again failed: %s", message_of(error))
 
     def _abandon(self, acquiring: _Acquiring) -> None:
         """Undo a grant that nobody waits for any more."""
@@ -354,5 +354,5 @@ class ManagerService:
                 self._grants.park(held)
 
 
-def _grip(lease: Lease) -> Grip:
-    return Grip(instance=lease.instance, lease_id=lease.id, fence=lease.fence)
+def _grip(lease: Lease) -> LeaseToken:
+    return LeaseToken(instance=lease.instance, lease_id=lease.id, fence=lease.fence)

@@ -46,7 +46,7 @@ _NEEDS_MORE = {
     "gguf": True,
 }
 """Kind to whether something stands behind its colon."""
-_GGUF = "screenloop.engine.gguf:gguf_model"
+_GGUF = "screenloop.engine.gguf.model:gguf_model"
 
 
 class ModelName(Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from screenloop.errors import AgentError, ConfigError, DeadlinePassed, ModelUnavailable
 from screenloop.messages import ChatRequest, Message, Reply, Sampling, TextPart
 from screenloop.models.retrying import (
-    BackOff,
+    RequestBackOff,
     delay_s,
     is_overflow,
     is_retried,
@@ -99,7 +99,7 @@ class OpenAIModel:
         api_key: str | None = None,
         token_facts: bool = False,
         price: Price | None = None,
-        back_off: BackOff | None = None,
+        back_off: RequestBackOff | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -109,7 +109,7 @@ class OpenAIModel:
         self._api_key = api_key
         self._token_facts = token_facts
         self._price = price
-        self._back_off = back_off or BackOff()
+        self._back_off = back_off or RequestBackOff()
         self._clock = clock
         self._sleep = sleep
         self._session: aiohttp.ClientSession | None = None

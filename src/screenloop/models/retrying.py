@@ -22,7 +22,7 @@ _OVERFLOW_SIGNS = (
 )
 
 
-class BackOff(Struct, frozen=True, kw_only=True):
+class RequestBackOff(Struct, frozen=True, kw_only=True):
     """How often and how patiently a request is sent again."""
 
     attempts: int = 5
@@ -43,7 +43,7 @@ def is_overflow(status: int, body: str) -> bool:
     return status in (400, 413, 422) and any(sign in said for sign in _OVERFLOW_SIGNS)
 
 
-def delay_s(back_off: BackOff, attempt: int, key: str, retry_after_s: float | None) -> float:
+def delay_s(back_off: RequestBackOff, attempt: int, key: str, retry_after_s: float | None) -> float:
     """Return the seconds to wait after the `attempt`-th try (from 1) failed.
 
     A server's own Retry-After wins. Otherwise the delay doubles from `first_s` up to `cap_s`, and

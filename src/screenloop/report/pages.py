@@ -7,7 +7,7 @@ import hashlib
 from functools import lru_cache
 from importlib.resources import files
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from screenloop.report import words
@@ -37,30 +37,27 @@ def data_uri(data: bytes, suffix: str) -> str:
     return f"data:{mime};base64,{base64.b64encode(data).decode()}" if mime else ""
 
 
-def render_page(name: str, view: Struct, package: str = "screenloop.report") -> str:
+def render_page(name: str, view: Struct) -> str:
     """Return the page `templates/<name>.html.j2` of a view, with its style and script inside.
 
-    A package of its own has its templates beside its code and may include those of this one. All
-    values are escaped. A content security policy admits this script by its hash, inline styles and
-    `data:` images, and nothing else.
+    All values are escaped. A content security policy admits this script by its hash, inline styles
+    and `data:` images, and nothing else.
     """
-    script = files(package).joinpath(f"templates/{name}.js").read_text("utf-8")
+    script = files("screenloop.report").joinpath(f"templates/{name}.js").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
         f"script-src 'sha256-{digest}'"
     )
-    template = _environment(script, package).get_template(f"{name}.html.j2")
+    template = _environment(script).get_template(f"{name}.html.j2")
     return template.render(view=view, policy=policy, w=words)
 
 
 @lru_cache(maxsize=4)
-def _environment(script: str, package: str) -> Environment:
+def _environment(script: str) -> Environment:
     """Return what renders pages with this script; a run has hundreds of them, compiled once."""
     environment = Environment(
-        loader=ChoiceLoader(
-            [PackageLoader(name) for name in dict.fromkeys((package, "screenloop.report"))]
-        ),
+        loader=PackageLoader("screenloop.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -12,7 +12,7 @@ from screenloop.errors import ConfigError, InfraFault
 from screenloop.messages import ImagePart, Message
 from screenloop.report.marks import Mark, action_words, marks_of
 from screenloop.report.pages import Shown, data_uri, render_page, shown
-from screenloop.rollout.hands import singles
+from screenloop.rollout.executor import singles
 from screenloop.store.blobs import BlobStore
 from screenloop.store.episodes import CallRecord, Episode, read_episode
 from screenloop.store.runs import RunFolder, write_whole

@@ -30,7 +30,7 @@ class Rate(Struct, frozen=True, kw_only=True):
     ci: Interval | None
 
 
-class Group(Struct, frozen=True, kw_only=True):
+class TagGroup(Struct, frozen=True, kw_only=True):
     """The Episodes that share a tag's value."""
 
     name: str
@@ -92,7 +92,7 @@ class Score(Struct, frozen=True, kw_only=True):
     reasons: dict[str, int]
     """How the scored Episodes ended."""
     unscored_by: tuple[UnscoredCount, ...]
-    groups: dict[str, tuple[Group, ...]]
+    groups: dict[str, tuple[TagGroup, ...]]
     """By each tag of `GROUPINGS` that the tasks carry."""
 
 
@@ -170,7 +170,7 @@ def tag_getter(tag: str) -> Callable[[EpisodeRow], str | None]:
 
 def group_by(
     scored: Sequence[EpisodeRow], key: Callable[[EpisodeRow], str | None]
-) -> tuple[Group, ...]:
+) -> tuple[TagGroup, ...]:
     """Return the groups of scored Episodes that share a key, by name; rows without one are out."""
     members: dict[str, list[EpisodeRow]] = {}
     for row in scored:
@@ -178,7 +178,7 @@ def group_by(
         if name:
             members.setdefault(name, []).append(row)
     return tuple(
-        Group(
+        TagGroup(
             name=name,
             rate=rate_of(rows),
             reward_mean=mean(row.reward for row in rows),

@@ -11,8 +11,8 @@ from typing import Protocol
 from screenloop.agent.base import Agent
 from screenloop.config import RunConfig
 from screenloop.errors import Blame, ConfigError
+from screenloop.rollout.context import Attempt, RunContext, episode_seed
 from screenloop.rollout.episode import run_episode
-from screenloop.rollout.setting import Attempt, Setting, episode_seed
 from screenloop.store.episodes import EpisodeWriter
 from screenloop.store.runs import (
     EpisodeRow,
@@ -92,7 +92,7 @@ def plan_episodes(config: RunConfig, tasks: Sequence[Task]) -> tuple[Planned, ..
 async def run_batch(
     config: RunConfig,
     tasks: Sequence[Task],
-    setting: Setting,
+    setting: RunContext,
     make_agent: Callable[[], Agent],
     out: Path,
     *,
@@ -140,7 +140,7 @@ async def run_batch(
 class _Batch:
     manifest: RunManifest
     folder: RunFolder
-    setting: Setting
+    setting: RunContext
     make_agent: Callable[[], Agent]
     progress: Progress
 

@@ -25,9 +25,9 @@ from screenloop.errors import (
 )
 from screenloop.models.usage import add_usage
 from screenloop.rollout.budget import Spent, limit_reached
-from screenloop.rollout.hands import Hands
+from screenloop.rollout.context import Attempt, RunContext
+from screenloop.rollout.executor import ActionExecutor
 from screenloop.rollout.loops import Turned, is_loop, turned
-from screenloop.rollout.setting import Attempt, Setting
 from screenloop.store.episodes import (
     EndRecord,
     EpisodeLog,
@@ -86,7 +86,7 @@ class _Tally:
 
 
 async def run_episode(
-    attempt: Attempt, agent: Agent, setting: Setting, writer: EpisodeLog
+    attempt: Attempt, agent: Agent, setting: RunContext, writer: EpisodeLog
 ) -> Ending:
     """Play one attempt and write every record as it happens.
 
@@ -130,9 +130,9 @@ async def run_episode(
 async def _play(
     attempt: Attempt,
     agent: Agent,
-    setting: Setting,
+    setting: RunContext,
     tally: _Tally,
-    hands: Hands,
+    hands: ActionExecutor,
     writer: EpisodeLog,
 ) -> tuple[EndReason, str]:
     """Take turns until something ends the Episode; returns what, and a word about it."""
@@ -175,7 +175,9 @@ async def _play(
     return reason, ""
 
 
-def _why_end(attempt: Attempt, setting: Setting, tally: _Tally, hands: Hands) -> EndReason | None:
+def _why_end(
+    attempt: Attempt, setting: RunContext, tally: _Tally, hands: ActionExecutor
+) -> EndReason | None:
     """Return why the Episode ends now, or `None` to go on."""
     if hands.claim.finish is not None:
         return EndReason.FINISHED
@@ -195,7 +197,7 @@ def _why_end(attempt: Attempt, setting: Setting, tally: _Tally, hands: Hands) ->
 
 
 @asynccontextmanager
-async def _leased(attempt: Attempt, setting: Setting) -> AsyncIterator[Lease]:
+async def _leased(attempt: Attempt, setting: RunContext) -> AsyncIterator[Lease]:
     async with _deadline("acquiring an Instance", setting.deadlines.acquire_s):
         lease = await setting.manager.acquire(
             attempt.task.env, attempt.run_id, ttl_s=setting.deadlines.lease_ttl_s
@@ -210,7 +212,7 @@ async def _leased(attempt: Attempt, setting: Setting) -> AsyncIterator[Lease]:
             _log.warning("lease %s was not given back: %s", lease.id, error)
 
 
-async def _prepare(attempt: Attempt, setting: Setting, tally: _Tally) -> None:
+async def _prepare(attempt: Attempt, setting: RunContext, tally: _Tally) -> None:
     if setting.prepare is None:
         return
     tally.stage = "plan"
@@ -219,8 +221,8 @@ async def _prepare(attempt: Attempt, setting: Setting, tally: _Tally) -> None:
 
 
 async def _reset(
-    attempt: Attempt, agent: Agent, setting: Setting, tally: _Tally, lease: Lease
-) -> Hands:
+    attempt: Attempt, agent: Agent, setting: RunContext, tally: _Tally, lease: Lease
+) -> ActionExecutor:
     """Bring the Instance to the Task's start and tell the agent what it is to do."""
     tally.stage = "reset"
     task = attempt.task
@@ -238,7 +240,7 @@ async def _reset(
             seed=attempt.seed,
         )
     )
-    return Hands(setting, lease, attempt.episode_id, observation)
+    return ActionExecutor(setting, lease, attempt.episode_id, observation)
 
 
 def _require_seen(observation: Observation, want: Sequence[Want], spec: EnvSpec) -> None:

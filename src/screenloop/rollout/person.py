@@ -13,7 +13,7 @@ class Person(Protocol):
         ...
 
 
-class Nobody:
+class NoPerson:
     """No person is there: tells the agent to decide itself."""
 
     async def reply(self, episode_id: str, question: str) -> str:

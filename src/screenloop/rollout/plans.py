@@ -6,9 +6,9 @@ import asyncio
 
 from screenloop.actions import Action, Finish, Open, Tool
 from screenloop.errors import ConfigError
-from screenloop.phone.boot import new_device
-from screenloop.phone.compile import permission_asked
-from screenloop.phone.compile import plan as plan_touches
+from screenloop.phone.device.boot import new_device
+from screenloop.phone.prove.compile import permission_asked
+from screenloop.phone.prove.compile import plan as plan_touches
 from screenloop.types import DiffRow, Mode, Task
 from screenloop.verify.judge import is_allowed
 

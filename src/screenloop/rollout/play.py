@@ -17,10 +17,10 @@ from screenloop.models.usage import Price
 from screenloop.registry import find
 from screenloop.rollout.batch import Progress, run_batch
 from screenloop.rollout.card import machine_here, versions_here
+from screenloop.rollout.context import RunContext
 from screenloop.rollout.managers import ManagerAt, manager_for
 from screenloop.rollout.plans import golden_plan
 from screenloop.rollout.prepare import prepare_for
-from screenloop.rollout.setting import Setting
 from screenloop.store.runs import RunFolder, RunResult, slug
 from screenloop.suites.catalog import find_suite, select
 from screenloop.types import Budget, Mode, Struct, Task
@@ -132,7 +132,7 @@ async def play(request: RunRequest, progress: Progress | None = None) -> RunResu
             return await run_batch(
                 config,
                 tasks,
-                Setting(manager=manager, prepare=prepare_for(model, golden_plan), want=want),
+                RunContext(manager=manager, prepare=prepare_for(model, golden_plan), want=want),
                 lambda: Harness(
                     model,
                     blobs,

@@ -9,7 +9,7 @@ from screenloop.errors import ConfigError
 from screenloop.models.base import Model
 from screenloop.models.oracle import OracleModel
 from screenloop.models.scripted import ScriptedModel
-from screenloop.rollout.setting import Prepare
+from screenloop.rollout.context import Prepare
 from screenloop.types import Mode, Task
 
 Plan = Callable[[Task, Mode], Awaitable[tuple[Action, ...]]]

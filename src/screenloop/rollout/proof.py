@@ -40,7 +40,7 @@ class TaskProof(Struct, frozen=True, kw_only=True):
         return not self.reasons
 
 
-class Proof(Struct, frozen=True, kw_only=True):
+class SuiteProof(Struct, frozen=True, kw_only=True):
     """How a suite came out."""
 
     suite: str
@@ -153,11 +153,11 @@ async def prove_suite(
     return tuple(proofs)
 
 
-def summary(suite: str, proofs: Iterable[TaskProof]) -> Proof:
+def summary(suite: str, proofs: Iterable[TaskProof]) -> SuiteProof:
     """Return the sums over a suite."""
     all_proofs = tuple(proofs)
     accepted = sum(proof.accepted for proof in all_proofs)
-    return Proof(
+    return SuiteProof(
         suite=suite,
         tasks=len(all_proofs),
         accepted=accepted,

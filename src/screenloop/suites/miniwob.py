@@ -8,7 +8,7 @@ the reset announces the goal itself.
 from __future__ import annotations
 
 from screenloop.criteria import Number, Value
-from screenloop.envs.web_miniwob import AREA_CSS_PX, registered_tasks
+from screenloop.envs.web.miniwob import AREA_CSS_PX, registered_tasks
 from screenloop.registry import unknown
 from screenloop.suites.miniwob_rules import family_of, success_min
 from screenloop.types import Budget, EnvRef, Goal, SizePx, Task, World

@@ -16,7 +16,7 @@ from screenloop.types import Struct
 NAME = "checkpoint.pt"
 
 
-class Counters(Struct, frozen=True, kw_only=True):
+class RunCounters(Struct, frozen=True, kw_only=True):
     """What a run has done so far."""
 
     update: int = 0
@@ -41,7 +41,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
 
     fingerprint: str
     """Of the recipe, its settings, its tasks and the seed: resuming another run is refused."""
-    counters: Counters
+    counters: RunCounters
     progress: tuple[TaskProgress, ...]
     learner: LearnerState
 

@@ -20,13 +20,13 @@ from screenloop.engine.adapters import (
 )
 from screenloop.engine.policy import Policy
 from screenloop.engine.weights import copy_weights, weights_of
-from screenloop.train.aggregate import token_weights
-from screenloop.train.gate import require_parity
-from screenloop.train.objective import Sums, part_loss, side_by_side
-from screenloop.train.parity import Parity
-from screenloop.train.recipe import OptimiserSettings
-from screenloop.train.samples import Sample
-from screenloop.train.scoring import (
+from screenloop.train.data.samples import Sample
+from screenloop.train.guard.gate import require_parity
+from screenloop.train.guard.parity import Parity
+from screenloop.train.guard.stops import StopEvidence, TrainingStopped
+from screenloop.train.loss.aggregate import token_weights
+from screenloop.train.loss.objective import Sums, part_loss, side_by_side
+from screenloop.train.loss.scoring import (
     Patches,
     SampledRows,
     SampledScores,
@@ -34,9 +34,9 @@ from screenloop.train.scoring import (
     sampled_rows,
     score,
 )
+from screenloop.train.loss.value import ValueRow, explained_variance, value_head
+from screenloop.train.recipe import OptimiserSettings
 from screenloop.train.settings import LearningSettings
-from screenloop.train.stops import Evidence, TrainingStopped
-from screenloop.train.value import ValueRow, explained_variance, value_head
 from screenloop.types import Struct
 
 
@@ -335,7 +335,7 @@ class Learner:
         number = self.version + 1
         return TrainingStopped(
             f"update {number} is refused: {reason}",
-            Evidence(update=number, reason=reason, samples=tuple(samples)),
+            StopEvidence(update=number, reason=reason, samples=tuple(samples)),
         )
 
     # ---- the optimiser -----------------------------------------------------------------------

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from screenloop.train.advantage import TrainAttempt
-from screenloop.train.groups import ScoredAttempt, select_groups
+from screenloop.report.training.metrics import StageSeconds, UpdateLine
+from screenloop.train.credit.advantage import TrainAttempt
+from screenloop.train.credit.groups import ScoredAttempt, select_groups
+from screenloop.train.credit.reward import AttemptReward
 from screenloop.train.learner import UpdateFigures
-from screenloop.train.metrics import StageSeconds, UpdateLine
 from screenloop.train.preparation import PreparedUpdate
-from screenloop.train.reward import AttemptReward
 from screenloop.train.rollouts import Played
 from screenloop.types import Struct
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from screenloop.engine.local import LocalEngine
 from screenloop.errors import InfraFault
-from screenloop.train.metrics import EvaluationLine, Line, UpdateLine
-from screenloop.train.run_files import POLICY
+from screenloop.report.training.metrics import EvaluationLine, Line, UpdateLine
+from screenloop.report.training.run_files import POLICY
 
 
 class PolicyKeeper:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from screenloop.train.advantage import TrainAttempt, UpdateSamples, update_samples
-from screenloop.train.kl_costs import KlCosts, kl_costs
+from screenloop.train.credit.advantage import TrainAttempt, UpdateSamples, update_samples
+from screenloop.train.credit.kl_costs import KlCosts, kl_costs
 from screenloop.train.learner import Learner
-from screenloop.train.scoring import Patches
+from screenloop.train.loss.scoring import Patches
+from screenloop.train.loss.value import ValueRow, value_rows, values_by_attempt
 from screenloop.train.settings import LearningSettings
-from screenloop.train.value import ValueRow, value_rows, values_by_attempt
 from screenloop.types import Struct
 
 

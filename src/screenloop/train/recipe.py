@@ -18,8 +18,8 @@ from screenloop.registry import unknown
 from screenloop.rollout.plans import golden_plan
 from screenloop.rollout.prepare import Plan
 from screenloop.store.blobs import BlobStore
+from screenloop.train.data.tasks_split import require_held_out
 from screenloop.train.settings import LearningSettings, Share, require_learnable
-from screenloop.train.tasks_split import require_held_out
 from screenloop.types import Mode, Struct, Task, Want
 
 Count = Annotated[int, Meta(ge=1)]

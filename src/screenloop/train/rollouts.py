@@ -22,13 +22,13 @@ from screenloop.engine.local import LocalEngine
 from screenloop.errors import AgentError, ConfigError, InfraFault
 from screenloop.messages import ChatRequest, Reply, Sampling
 from screenloop.models.base import Model
+from screenloop.rollout.context import Attempt, RunContext
 from screenloop.rollout.episode import run_episode
 from screenloop.rollout.prepare import Plan
-from screenloop.rollout.setting import Attempt, Setting
 from screenloop.store.blobs import BlobStore
 from screenloop.store.episodes import Episode, Record, encode_record, episode_of
-from screenloop.train.judging import JudgingManager
-from screenloop.train.streams import attempt_seed
+from screenloop.train.credit.judging import JudgingManager
+from screenloop.train.data.streams import attempt_seed
 from screenloop.types import Mode, Struct, Task, Verdict
 
 _ROUNDING = 0.0025
@@ -145,7 +145,7 @@ class Rollouts:
 
     def __init__(
         self,
-        setting: Setting,
+        setting: RunContext,
         blobs: BlobStore,
         *,
         dialect: Dialect,

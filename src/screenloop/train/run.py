@@ -19,24 +19,24 @@ from screenloop.engine.decoder import Limits
 from screenloop.engine.local import LocalEngine
 from screenloop.errors import ConfigError
 from screenloop.registry import find
+from screenloop.report.training.metrics import Line, MetricsFile
+from screenloop.report.training.run_files import POLICY, RunRecipe, write_recipe
+from screenloop.rollout.context import Deadlines, RunContext
 from screenloop.rollout.managers import ManagerAt
-from screenloop.rollout.setting import Deadlines, Setting
 from screenloop.store.blobs import FolderBlobs
 from screenloop.store.runs import RunFolder
 from screenloop.train.checkpoint import NAME as CHECKPOINT
 from screenloop.train.checkpoint import read_checkpoint
+from screenloop.train.credit.reward import counts_progress
+from screenloop.train.data.streams import stream
+from screenloop.train.guard.stops import TrainingStopped
 from screenloop.train.instances import instances_for
 from screenloop.train.learner import Learner
-from screenloop.train.metrics import Line, MetricsFile
 from screenloop.train.policy_keeper import PolicyKeeper
 from screenloop.train.recipe import Recipe, TaskSets, TrainSettings, require_trainable
 from screenloop.train.recipes import find_recipe
-from screenloop.train.reward import counts_progress
 from screenloop.train.rollouts import Played, Rollouts, one_each
-from screenloop.train.run_files import POLICY, RunRecipe, write_recipe
 from screenloop.train.settings import read_settings
-from screenloop.train.stops import TrainingStopped
-from screenloop.train.streams import stream
 from screenloop.train.trainer import Clocks, Trainer, Watch
 from screenloop.types import Struct
 
@@ -163,7 +163,7 @@ async def train(
     instances = AsyncExitStack()
     manager = await instances.enter_async_context(instances_for(recipe, at, blobs))
     deadlines = Deadlines() if at is None else Deadlines(acquire_s=ACQUIRE_S)
-    setting = Setting(manager=manager, want=recipe.want, deadlines=deadlines)
+    setting = RunContext(manager=manager, want=recipe.want, deadlines=deadlines)
     engine = LocalEngine(
         deepcopy(policy), blobs, seed=seed, limits=Limits(rows=512), threaded=False
     )

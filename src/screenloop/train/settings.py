@@ -14,16 +14,16 @@ from msgspec import Meta
 from screenloop.errors import ConfigError
 from screenloop.messages import Sampling
 from screenloop.registry import unknown
-from screenloop.train.aggregate import Aggregation
-from screenloop.train.anchors import AnchorKind
+from screenloop.train.credit.group_advantage import Normalise
+from screenloop.train.credit.reward import RewardSettings
 from screenloop.train.curriculum import CurriculumSettings
-from screenloop.train.group_advantage import Normalise
-from screenloop.train.kl import KlKind
-from screenloop.train.loss import Clip, LossKind
-from screenloop.train.masking import Statistics
-from screenloop.train.mismatch import Level, Rejection
-from screenloop.train.parity import ParityLimits
-from screenloop.train.reward import RewardSettings
+from screenloop.train.data.anchors import AnchorKind
+from screenloop.train.guard.parity import ParityLimits
+from screenloop.train.loss.aggregate import Aggregation
+from screenloop.train.loss.kl import KlKind
+from screenloop.train.loss.masking import Statistics
+from screenloop.train.loss.mismatch import Level, Rejection
+from screenloop.train.loss.policy import Clip, LossKind
 from screenloop.types import Struct
 
 Estimator = Literal[

@@ -10,11 +10,11 @@ from typing import Any
 import torch
 
 from screenloop.engine.policy import Policy
+from screenloop.train.data.samples import Sample
+from screenloop.train.data.streams import stream
+from screenloop.train.guard.stops import StopEvidence, TrainingStopped
+from screenloop.train.loss.scoring import Patches, micro_batches, sampled_rows, score
 from screenloop.train.recipe import WarmUpSettings
-from screenloop.train.samples import Sample
-from screenloop.train.scoring import Patches, micro_batches, sampled_rows, score
-from screenloop.train.stops import Evidence, TrainingStopped
-from screenloop.train.streams import stream
 from screenloop.types import Struct
 
 
@@ -104,5 +104,5 @@ class WarmUp:
         )
         return TrainingStopped(
             f"step {step} of the warm-up is refused: {reason}",
-            Evidence(update=0, reason=reason, samples=tuple(batch)),
+            StopEvidence(update=0, reason=reason, samples=tuple(batch)),
         )

@@ -21,8 +21,14 @@ import msgspec
 
 from screenloop.errors import ConfigError, InfraFault
 from screenloop.registry import find, unknown
+from screenloop.report.training.metrics import (
+    EvaluationLine,
+    Line,
+    UpdateLine,
+    WarmUpLine,
+    read_metrics,
+)
 from screenloop.store.runs import slug
-from screenloop.train.metrics import EvaluationLine, Line, UpdateLine, WarmUpLine, read_metrics
 
 TRACKERS = {
     "tensorboard": "screenloop.train.trackers:TensorBoard",

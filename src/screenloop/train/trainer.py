@@ -15,12 +15,23 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from screenloop.engine.local import LocalEngine
+from screenloop.report.training.metrics import (
+    EvaluationLine,
+    Line,
+    MetricsFile,
+    StageSeconds,
+    TaskSet,
+    When,
+)
 from screenloop.store.blobs import BlobStore
-from screenloop.train.attempts import train_attempt
-from screenloop.train.checkpoint import Checkpoint, Counters, save_checkpoint
+from screenloop.train.checkpoint import Checkpoint, RunCounters, save_checkpoint
 from screenloop.train.curriculum import TaskProgress, after_group, attempts_for, choose_tasks
-from screenloop.train.demonstrations import Tokeniser
-from screenloop.train.guards import require_fresh, require_scored
+from screenloop.train.data.attempts import train_attempt
+from screenloop.train.data.demonstrations import Tokeniser
+from screenloop.train.data.samples import Sample
+from screenloop.train.data.streams import stream, stream_seed
+from screenloop.train.guard.guards import require_fresh, require_scored
+from screenloop.train.guard.stops import TrainingStopped, write_evidence
 from screenloop.train.learner import Learner
 from screenloop.train.lines import (
     PlayedBatch,
@@ -30,15 +41,11 @@ from screenloop.train.lines import (
     groups_with_spread,
     update_line,
 )
-from screenloop.train.metrics import EvaluationLine, Line, MetricsFile, StageSeconds, TaskSet, When
+from screenloop.train.loss.scoring import Patches
 from screenloop.train.preparation import prepare_update, reads_all
 from screenloop.train.recipe import Recipe, TaskSets
 from screenloop.train.rollouts import EpisodeFiles, Played, Rollouts, one_each, update_attempts
-from screenloop.train.samples import Sample
-from screenloop.train.scoring import Patches
 from screenloop.train.sft import WarmUp
-from screenloop.train.stops import TrainingStopped, write_evidence
-from screenloop.train.streams import stream, stream_seed
 from screenloop.train.warming import WarmUpSeams, warm_up
 from screenloop.types import Struct, Task
 
@@ -75,7 +82,7 @@ class Trainer:
         clocks: Clocks,
         watch: Watch,
     ) -> None:
-        self.counters = Counters()
+        self.counters = RunCounters()
         self.engine = engine
         self.learner = learner
         self._recipe = recipe

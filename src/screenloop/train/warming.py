@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from screenloop.train.metrics import WarmUpLine
+from screenloop.report.training.metrics import WarmUpLine
+from screenloop.train.data.samples import Sample
+from screenloop.train.loss.scoring import Patches
 from screenloop.train.recipe import WarmUpSettings
-from screenloop.train.samples import Sample
-from screenloop.train.scoring import Patches
 from screenloop.train.sft import WarmUp
 
 

@@ -20,7 +20,7 @@ from screenloop.criteria import Code
 from screenloop.errors import DeadlinePassed, InfraFault, TaskError
 from screenloop.types import Claim, Evidence
 from screenloop.verify.finding import Finding
-from screenloop.verify.worker import Job, Result
+from screenloop.verify.worker import JudgeJob, Result
 
 _STDERR_BYTES = 2_000
 _MAX_RESULT_BYTES = 8 * 1024 * 1024
@@ -46,7 +46,7 @@ class VerifierWorker:
             InfraFault: no worker can be started.
         """
         verifier = check.path
-        job = Job(check=check, evidence=evidence, claim=claim)
+        job = JudgeJob(check=check, evidence=evidence, claim=claim)
         async with self._turn:
             taken = False
             try:

@@ -24,7 +24,7 @@ from screenloop.types import Claim, Evidence, Struct
 from screenloop.verify.finding import Finding
 
 
-class Job(Struct, frozen=True, kw_only=True):
+class JudgeJob(Struct, frozen=True, kw_only=True):
     """One check to judge."""
 
     check: Code
@@ -42,7 +42,7 @@ class Result(Struct, frozen=True, kw_only=True):
 def run_job(line: bytes) -> Result:
     """Run one job; whatever the verifier raises becomes a fault."""
     try:
-        job = msgspec.json.decode(line, type=Job)
+        job = msgspec.json.decode(line, type=JudgeJob)
         found = load(job.check.path)(job.evidence, job.claim, job.check.params)
         return Result(finding=msgspec.convert(msgspec.to_builtins(found), Finding))
     except Exception as error:

@@ -31,17 +31,17 @@ from screenloop.actions import (
     Wait,
 )
 from screenloop.agent.dialects.base import (
+    CoordinateSpace,
     DialectContext,
-    Space,
     clip,
     inexpressible,
     one_line,
     supported,
     thought_for,
 )
-from screenloop.agent.dialects.calls import Call, quote, read_calls, starts_call
-from screenloop.agent.dialects.fields import Fields, checked, is_only, whole
-from screenloop.agent.dialects.layout import bare, nothing_found, tagged
+from screenloop.agent.dialects.reading.calls import FunctionCall, quote, read_calls, starts_call
+from screenloop.agent.dialects.reading.fields import Fields, checked, is_only, whole
+from screenloop.agent.dialects.reading.layout import bare, nothing_found, tagged
 from screenloop.config import ImageRule
 from screenloop.errors import ParseFailure
 from screenloop.types import EnvSpec, Mode, SizePx
@@ -103,7 +103,7 @@ class AutoGLM:
 
     name = "autoglm"
     image = ImageRule(factor_px=28, min_pixels=65_536, max_pixels=12_845_056)
-    space = Space(scale=999)
+    space = CoordinateSpace(scale=999)
     system_role = True
     calls_tools = False
 
@@ -153,7 +153,7 @@ class AutoGLM:
         words = one_line(thought) or thought_for(action)
         return f"<think>{words}</think>\n<answer>{call}</answer>"
 
-    def _read(self, call: Call, context: DialectContext) -> tuple[Action, ...]:
+    def _read(self, call: FunctionCall, context: DialectContext) -> tuple[Action, ...]:
         if call.name == "finish":
             fields = Fields("finish", call.arguments, self.space, context)
             message = fields.optional_text("message")

@@ -57,7 +57,7 @@ class DialectContext(Struct, frozen=True, kw_only=True):
     """What the goal puts in quotation marks."""
 
 
-class Space(Struct, frozen=True, kw_only=True):
+class CoordinateSpace(Struct, frozen=True, kw_only=True):
     """A coordinate space: 0 to `scale` on both axes, or pixels of the resized picture."""
 
     scale: int | None = 1000

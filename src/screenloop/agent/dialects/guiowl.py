@@ -6,8 +6,8 @@ family's own device code divides by 999, which moves a point by at most a thousa
 
 from __future__ import annotations
 
-from screenloop.agent.dialects.base import Space
-from screenloop.agent.dialects.qwen import Qwen
+from screenloop.agent.dialects.base import CoordinateSpace
+from screenloop.agent.dialects.qwen.family import Qwen
 from screenloop.config import ImageRule
 
 
@@ -16,7 +16,7 @@ class GuiOwl(Qwen):
 
     name = "guiowl"
     image = ImageRule(factor_px=32, min_pixels=200_704, max_pixels=10_035_200)
-    space = Space(scale=1000)
+    space = CoordinateSpace(scale=1000)
     asks = True
     layout = (
         "Reply in this form:",

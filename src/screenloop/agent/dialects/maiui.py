@@ -31,17 +31,17 @@ from screenloop.actions import (
     Type,
     Wait,
 )
-from screenloop.agent.dialects import hermes
 from screenloop.agent.dialects.base import (
+    CoordinateSpace,
     DialectContext,
-    Space,
     inexpressible,
     one_line,
     supported,
     thought_for,
 )
-from screenloop.agent.dialects.fields import Fields, is_only
-from screenloop.agent.dialects.hermes import Reader
+from screenloop.agent.dialects.reading import hermes
+from screenloop.agent.dialects.reading.fields import Fields, is_only
+from screenloop.agent.dialects.reading.hermes import Reader
 from screenloop.config import ImageRule
 from screenloop.types import EnvSpec, Mode, SizePx
 
@@ -102,7 +102,7 @@ class MaiUI:
 
     name = "maiui"
     image = ImageRule(factor_px=32, min_pixels=65_536, max_pixels=6_553_600)
-    space = Space(scale=999)
+    space = CoordinateSpace(scale=999)
     system_role = True
     calls_tools = True
 

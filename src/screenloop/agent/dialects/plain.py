@@ -39,20 +39,20 @@ from screenloop.actions import (
     pin_frame,
 )
 from screenloop.agent.dialects.base import (
+    CoordinateSpace,
     DialectContext,
-    Space,
     one_line,
     supported,
     surface_of,
     thought_for,
 )
-from screenloop.agent.dialects.jsontext import read_object, unfence
-from screenloop.agent.dialects.layout import action_line, bare, nothing_found
+from screenloop.agent.dialects.reading.jsontext import read_object, unfence
+from screenloop.agent.dialects.reading.layout import action_line, bare, nothing_found
 from screenloop.config import ImageRule
 from screenloop.errors import ParseFailure
 from screenloop.types import EnvSpec, Mode, SizePx
 
-SPACE = Space(scale=1000)
+SPACE = CoordinateSpace(scale=1000)
 
 
 class Plain:

@@ -33,8 +33,8 @@ from screenloop.actions import (
     Wait,
 )
 from screenloop.agent.dialects.base import (
+    CoordinateSpace,
     DialectContext,
-    Space,
     Surface,
     clip,
     inexpressible,
@@ -43,10 +43,10 @@ from screenloop.agent.dialects.base import (
     surface_of,
     thought_for,
 )
-from screenloop.agent.dialects.calls import Call, quote, read_calls, starts_call
-from screenloop.agent.dialects.computer_use import key_names, press
-from screenloop.agent.dialects.fields import Fields, checked, is_only
-from screenloop.agent.dialects.layout import action_line, bare, nothing_found
+from screenloop.agent.dialects.qwen.computer_use import key_names, press
+from screenloop.agent.dialects.reading.calls import FunctionCall, quote, read_calls, starts_call
+from screenloop.agent.dialects.reading.fields import Fields, checked, is_only
+from screenloop.agent.dialects.reading.layout import action_line, bare, nothing_found
 from screenloop.config import ImageRule
 from screenloop.errors import ParseFailure
 from screenloop.types import EnvSpec, Mode, SizePx
@@ -157,7 +157,7 @@ class UITars:
 
     name = "uitars"
     image = ImageRule(factor_px=28, min_pixels=78_400, max_pixels=12_845_056)
-    space = Space(scale=None)
+    space = CoordinateSpace(scale=None)
     system_role = False
     calls_tools = False
 
@@ -267,7 +267,7 @@ class UITars:
         return None
 
 
-def _with_points(call: Call) -> dict[str, object]:
+def _with_points(call: FunctionCall) -> dict[str, object]:
     """Return the arguments with points that are written as text turned into lists."""
     arguments = dict(call.arguments)
     for name in _POINT_ARGUMENTS:

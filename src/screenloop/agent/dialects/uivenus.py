@@ -31,17 +31,17 @@ from screenloop.actions import (
     Wait,
 )
 from screenloop.agent.dialects.base import (
+    CoordinateSpace,
     DialectContext,
-    Space,
     clip,
     inexpressible,
     one_line,
     supported,
     thought_for,
 )
-from screenloop.agent.dialects.calls import quote, read_calls, starts_call
-from screenloop.agent.dialects.fields import Fields, checked, is_only
-from screenloop.agent.dialects.layout import bare, nothing_found, tagged
+from screenloop.agent.dialects.reading.calls import quote, read_calls, starts_call
+from screenloop.agent.dialects.reading.fields import Fields, checked, is_only
+from screenloop.agent.dialects.reading.layout import bare, nothing_found, tagged
 from screenloop.config import ImageRule
 from screenloop.errors import ParseFailure
 from screenloop.types import EnvSpec, Mode, SizePx
@@ -95,7 +95,7 @@ class UIVenus:
 
     name = "uivenus"
     image = ImageRule(factor_px=32, min_pixels=3136, max_pixels=12_845_056)
-    space = Space(scale=1000)
+    space = CoordinateSpace(scale=1000)
     system_role = False
     calls_tools = False
 

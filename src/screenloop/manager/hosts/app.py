@@ -12,18 +12,18 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from screenloop.manager.hosts.base import Host
-from screenloop.manager.hosts.host_wire import BindBody, OpenBody, ShutBody
-from screenloop.manager.operations import OperationRoutes, post_route
-from screenloop.manager.serving import (
+from screenloop.http.server import (
     WrongToken,
     answer,
     check_token,
     on_http_exception,
     refusal,
 )
-from screenloop.manager.short_cut import ShortCut
-from screenloop.manager.wire import Done
+from screenloop.http.short_cut import ShortCut
+from screenloop.manager.hosts.base import Host
+from screenloop.manager.wire.bodies import Done
+from screenloop.manager.wire.host_bodies import BindBody, OpenBody, ShutBody
+from screenloop.manager.wire.routes import OperationRoutes, post_route
 from screenloop.store.blobs import BlobStore
 from screenloop.types import EnvSpec
 

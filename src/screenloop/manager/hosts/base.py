@@ -25,7 +25,7 @@ from screenloop.types import (
 )
 
 
-class Grip(Struct, frozen=True, kw_only=True):
+class LeaseToken(Struct, frozen=True, kw_only=True):
     """What every operation on an Instance shows."""
 
     instance: str
@@ -80,14 +80,14 @@ class Host(Protocol):
         """
         ...
 
-    async def bind(self, grip: Grip, *, ttl_s: float, deadline_s: float) -> None:
+    async def bind(self, grip: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
         """Put a new fence in force; operations with an older one are refused from now on.
 
         Binding the same fence again is harmless; an older one is refused.
         """
         ...
 
-    async def reset(self, grip: Grip, start: Start, *, deadline_s: float) -> Observation:
+    async def reset(self, grip: LeaseToken, start: Start, *, deadline_s: float) -> Observation:
         """Bring the Instance to a Task's initial state; what action ids came to is forgotten.
 
         Refused where an operation with a later turn came first: a request that was on its way for
@@ -96,13 +96,13 @@ class Host(Protocol):
         ...
 
     async def observe(
-        self, grip: Grip, want: Sequence[Want] = ("frame",), *, deadline_s: float
+        self, grip: LeaseToken, want: Sequence[Want] = ("frame",), *, deadline_s: float
     ) -> Observation:
         """See what is there now."""
         ...
 
     async def step(
-        self, grip: Grip, action_id: str, action: Action, *, deadline_s: float
+        self, grip: LeaseToken, action_id: str, action: Action, *, deadline_s: float
     ) -> StepResult:
         """Carry out one Action once.
 
@@ -111,7 +111,7 @@ class Host(Protocol):
         """
         ...
 
-    async def evaluate(self, grip: Grip, claim: Claim, *, deadline_s: float) -> Verdict:
+    async def evaluate(self, grip: LeaseToken, claim: Claim, *, deadline_s: float) -> Verdict:
         """Judge the Task of the last reset, where the evidence is."""
         ...
 

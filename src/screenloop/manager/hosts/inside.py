@@ -9,7 +9,7 @@ from typing import TypeVar
 from screenloop.actions import Action
 from screenloop.envs.base import Environment
 from screenloop.manager.clock import Clock, SystemClock
-from screenloop.manager.hosts.base import Grip, Host, HostPlan, HostReport, HostSeen
+from screenloop.manager.hosts.base import Host, HostPlan, HostReport, HostSeen, LeaseToken
 from screenloop.manager.hosts.instances import InstanceHost
 from screenloop.manager.hosts.unreachable import HostUnreachable
 from screenloop.types import Claim, EnvRef, EnvSpec, Observation, Start, StepResult, Verdict, Want
@@ -134,31 +134,31 @@ class _Way:
             lambda host: host.open(instance, env, deadline_s=deadline_s), deadline_s
         )
 
-    async def bind(self, grip: Grip, *, ttl_s: float, deadline_s: float) -> None:
+    async def bind(self, grip: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
         await self._ask(
             lambda host: host.bind(grip, ttl_s=ttl_s, deadline_s=deadline_s), deadline_s
         )
 
-    async def reset(self, grip: Grip, start: Start, *, deadline_s: float) -> Observation:
+    async def reset(self, grip: LeaseToken, start: Start, *, deadline_s: float) -> Observation:
         return await self._ask(
             lambda host: host.reset(grip, start, deadline_s=deadline_s), deadline_s
         )
 
     async def observe(
-        self, grip: Grip, want: Sequence[Want] = ("frame",), *, deadline_s: float
+        self, grip: LeaseToken, want: Sequence[Want] = ("frame",), *, deadline_s: float
     ) -> Observation:
         return await self._ask(
             lambda host: host.observe(grip, want, deadline_s=deadline_s), deadline_s
         )
 
     async def step(
-        self, grip: Grip, action_id: str, action: Action, *, deadline_s: float
+        self, grip: LeaseToken, action_id: str, action: Action, *, deadline_s: float
     ) -> StepResult:
         return await self._ask(
             lambda host: host.step(grip, action_id, action, deadline_s=deadline_s), deadline_s
         )
 
-    async def evaluate(self, grip: Grip, claim: Claim, *, deadline_s: float) -> Verdict:
+    async def evaluate(self, grip: LeaseToken, claim: Claim, *, deadline_s: float) -> Verdict:
         return await self._ask(
             lambda host: host.evaluate(grip, claim, deadline_s=deadline_s), deadline_s
         )

@@ -26,8 +26,8 @@ from screenloop.errors import (
     TaskError,
 )
 from screenloop.manager.clock import Clock, SystemClock
-from screenloop.manager.failures import REFUSALS, words_of
-from screenloop.manager.hosts.base import Grip, HostReport, InstanceReport
+from screenloop.manager.failures import REFUSALS, message_of
+from screenloop.manager.hosts.base import HostReport, InstanceReport, LeaseToken
 from screenloop.types import (
     Claim,
     EnvRef,
@@ -182,13 +182,13 @@ class InstanceHost:
                     if seen.frame is None:
                         raise EnvironmentFault(f"{one.name} shows no frame after its first reset")
         except BaseException as error:
-            await self._fail(one, words_of(error))
+            await self._fail(one, message_of(error))
             # Nobody uses what never was ready: the name is free for another try.
             self._instances.pop(one.name, None)
             if isinstance(error, ScreenloopError) or not isinstance(error, Exception):
                 raise
             raise EnvironmentFault(
-                f"no {one.ref.kind} Instance could be opened: {words_of(error)}"
+                f"no {one.ref.kind} Instance could be opened: {message_of(error)}"
             ) from error
         one.used_s = self._clock.now_s()
         if self._closed or self._instances.get(one.name) is not one:
@@ -229,7 +229,7 @@ class InstanceHost:
 
     # ---- operations --------------------------------------------------------------------------
 
-    async def bind(self, grip: Grip, *, ttl_s: float, deadline_s: float) -> None:
+    async def bind(self, grip: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
         """Put a new fence in force; operations with an older one are refused from now on.
 
         Returns when no operation of an older fence is under way any more. How long the holder may
@@ -258,7 +258,7 @@ class InstanceHost:
                 f"an operation on {one.name} did not end within {deadline_s:g} s"
             ) from error
 
-    async def reset(self, grip: Grip, start: Start, *, deadline_s: float) -> Observation:
+    async def reset(self, grip: LeaseToken, start: Start, *, deadline_s: float) -> Observation:
         """Bring the Instance to a Task's initial state; results of earlier steps are dropped.
 
         Raises:
@@ -281,14 +281,14 @@ class InstanceHost:
             return observation
 
     async def observe(
-        self, grip: Grip, want: Sequence[Want] = ("frame",), *, deadline_s: float
+        self, grip: LeaseToken, want: Sequence[Want] = ("frame",), *, deadline_s: float
     ) -> Observation:
         """See what is there now."""
         async with self._operation(grip, "observe", deadline_s) as (_, env):
             return await env.observe(want, deadline_s=deadline_s)
 
     async def step(
-        self, grip: Grip, action_id: str, action: Action, *, deadline_s: float
+        self, grip: LeaseToken, action_id: str, action: Action, *, deadline_s: float
     ) -> StepResult:
         """Carry out one Action once; the same id again returns the first result.
 
@@ -311,7 +311,7 @@ class InstanceHost:
             results[action_id] = result
             return result
 
-    async def evaluate(self, grip: Grip, claim: Claim, *, deadline_s: float) -> Verdict:
+    async def evaluate(self, grip: LeaseToken, claim: Claim, *, deadline_s: float) -> Verdict:
         """Judge the Task of the last reset; the Episode may go on.
 
         Raises:
@@ -333,11 +333,13 @@ class InstanceHost:
             except ScreenloopError:
                 raise
             except Exception as error:
-                raise TaskError(f"the verifier of {task.key} crashed: {words_of(error)}") from error
+                raise TaskError(
+                    f"the verifier of {task.key} crashed: {message_of(error)}"
+                ) from error
 
     # ---- parts -------------------------------------------------------------------------------
 
-    def _present(self, grip: Grip) -> _Instance:
+    def _present(self, grip: LeaseToken) -> _Instance:
         one = self._instances.get(grip.instance)
         if one is None or one.reason:
             reason = f": {one.reason}" if one is not None else ""
@@ -346,7 +348,7 @@ class InstanceHost:
             )
         return one
 
-    def _admit(self, grip: Grip) -> tuple[_Instance, Environment]:
+    def _admit(self, grip: LeaseToken) -> tuple[_Instance, Environment]:
         one = self._present(grip)
         if self._fencing and (one.fence, one.lease_id) != (grip.fence, grip.lease_id):
             raise LeaseLost(
@@ -359,7 +361,7 @@ class InstanceHost:
 
     @asynccontextmanager
     async def _operation(
-        self, grip: Grip, name: str, deadline_s: float
+        self, grip: LeaseToken, name: str, deadline_s: float
     ) -> AsyncIterator[tuple[_Instance, Environment]]:
         """Admit one operation at a time under the newest fence, within the deadline."""
         one, _ = self._admit(grip)
@@ -376,16 +378,16 @@ class InstanceHost:
                 except REFUSALS:
                     raise
                 except BaseException as error:
-                    await self._fail(one, f"{name}: {words_of(error)}")
+                    await self._fail(one, f"{name}: {message_of(error)}")
                     raise
         except ScreenloopError:
             raise
         except TimeoutError as error:
             if timer.expired():
                 raise DeadlinePassed(f"{where} did not answer within {deadline_s:g} s") from error
-            raise EnvironmentFault(f"{where} failed: {words_of(error)}") from error
+            raise EnvironmentFault(f"{where} failed: {message_of(error)}") from error
         except Exception as error:
-            raise EnvironmentFault(f"{where} failed: {words_of(error)}") from error
+            raise EnvironmentFault(f"{where} failed: {message_of(error)}") from error
 
     async def _fail(self, one: _Instance, reason: str) -> None:
         """Strike an Instance off; one that closes slowly goes on doing so by itself."""
@@ -411,7 +413,7 @@ async def _close(name: str, env: Environment) -> None:
         async with asyncio.timeout(CLOSE_S):
             await env.close()
     except Exception as error:
-        _log.warning("instance %s did not close: %s", name, words_of(error))
+        _log.warning("instance %s did not close: %s", name, message_of(error))
 
 
 def _report(one: _Instance, now_s: float) -> InstanceReport:

@@ -10,10 +10,10 @@ import msgspec
 from screenloop.errors import ConfigError
 from screenloop.manager.clock import Clock
 from screenloop.manager.hosts.base import Launcher
-from screenloop.manager.hosts.kubernetes import KubernetesLauncher
-from screenloop.manager.hosts.kubernetes_api import KubernetesApi
-from screenloop.manager.hosts.manifests import KubernetesSettings
-from screenloop.manager.hosts.ray import RayLauncher, RaySettings
+from screenloop.manager.hosts.kubernetes.api import KubernetesApi
+from screenloop.manager.hosts.kubernetes.launcher import KubernetesLauncher
+from screenloop.manager.hosts.kubernetes.manifests import KubernetesSettings
+from screenloop.manager.hosts.ray.launcher import RayLauncher, RaySettings
 from screenloop.store.blobs import BlobStore
 
 FORMS = "local, kubernetes:FILE or ray:FILE, where FILE holds the settings as JSON"

@@ -9,12 +9,11 @@ import msgspec
 
 from screenloop.actions import Action
 from screenloop.errors import InfraFault
-from screenloop.manager.hosts.base import Grip, HostReport
-from screenloop.manager.hosts.host_wire import BindBody, OpenBody, ShutBody
+from screenloop.http.client import QuickClient
+from screenloop.http.errors import error_from, is_error_body
+from screenloop.manager.hosts.base import HostReport, LeaseToken
 from screenloop.manager.hosts.unreachable import HostUnreachable
-from screenloop.manager.operations import shown
-from screenloop.manager.quick_client import QuickClient
-from screenloop.manager.wire import (
+from screenloop.manager.wire.bodies import (
     Done,
     ObservationReply,
     StepReply,
@@ -26,7 +25,8 @@ from screenloop.manager.wire import (
     step_body,
     unstow,
 )
-from screenloop.manager.wire_errors import error_from, is_error_body
+from screenloop.manager.wire.host_bodies import BindBody, OpenBody, ShutBody
+from screenloop.manager.wire.routes import shown
 from screenloop.store.blobs import BlobStore
 from screenloop.types import Claim, EnvRef, EnvSpec, Observation, Start, StepResult, Verdict, Want
 
@@ -65,32 +65,32 @@ class RemoteHost:
         body = OpenBody(instance=instance, env=env, deadline_s=deadline_s)
         return await self._ask("/v1/host/open", body, EnvSpec, deadline_s)
 
-    async def bind(self, grip: Grip, *, ttl_s: float, deadline_s: float) -> None:
+    async def bind(self, grip: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
         """Put a new fence in force."""
         body = BindBody(grip=grip, ttl_s=ttl_s, deadline_s=deadline_s)
         await self._ask("/v1/host/bind", body, Done, deadline_s)
 
-    async def reset(self, grip: Grip, start: Start, *, deadline_s: float) -> Observation:
+    async def reset(self, grip: LeaseToken, start: Start, *, deadline_s: float) -> Observation:
         """Bring the Instance to a Task's initial state."""
         body = reset_body(shown(grip), start, deadline_s, self._blobs)
         return self._seen(await self._ask("/v1/leases/reset", body, ObservationReply, deadline_s))
 
     async def observe(
-        self, grip: Grip, want: Sequence[Want] = ("frame",), *, deadline_s: float
+        self, grip: LeaseToken, want: Sequence[Want] = ("frame",), *, deadline_s: float
     ) -> Observation:
         """See what is there now."""
         body = observe_body(shown(grip), want, deadline_s)
         return self._seen(await self._ask("/v1/leases/observe", body, ObservationReply, deadline_s))
 
     async def step(
-        self, grip: Grip, action_id: str, action: Action, *, deadline_s: float
+        self, grip: LeaseToken, action_id: str, action: Action, *, deadline_s: float
     ) -> StepResult:
         """Carry out one Action once."""
         body = step_body(shown(grip), action_id, action, deadline_s, self._blobs)
         reply = await self._ask("/v1/leases/step", body, StepReply, deadline_s)
         return unstow(reply.result, reply.blob, StepResult, self._blobs)
 
-    async def evaluate(self, grip: Grip, claim: Claim, *, deadline_s: float) -> Verdict:
+    async def evaluate(self, grip: LeaseToken, claim: Claim, *, deadline_s: float) -> Verdict:
         """Judge the Task of the last reset."""
         body = evaluate_body(shown(grip), claim, deadline_s, self._blobs)
         reply = await self._ask("/v1/leases/evaluate", body, VerdictReply, deadline_s)

@@ -19,13 +19,13 @@ import msgspec
 
 from screenloop.envs.kinds import Environments
 from screenloop.errors import ConfigError, InfraFault
+from screenloop.http.server import Serving, listen, url_of
 from screenloop.manager.clock import Clock, SystemClock
 from screenloop.manager.hosts.app import HostApp
-from screenloop.manager.hosts.host_wire import HostCard, HostOrders
 from screenloop.manager.hosts.instances import InstanceHost
+from screenloop.manager.hosts.local.process import facts_of, rss_mb
 from screenloop.manager.hosts.probe import ready_start
-from screenloop.manager.hosts.process import facts_of, rss_mb
-from screenloop.manager.serving import Serving, listen, url_of
+from screenloop.manager.wire.host_bodies import HostCard, HostOrders
 from screenloop.store.blob_urls import open_blobs
 
 _LOOK_S = 1.0

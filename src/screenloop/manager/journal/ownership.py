@@ -58,7 +58,7 @@ DELETE FROM managers WHERE manager IN (
 _INHERIT = "UPDATE instances SET manager = $1 WHERE manager = ANY ($2::text[]) RETURNING 1"
 
 
-class Member(Struct, frozen=True, kw_only=True):
+class JournalOwner(Struct, frozen=True, kw_only=True):
     """A manager among those that share a database."""
 
     manager: str
@@ -83,12 +83,12 @@ class Inherited(Struct, frozen=True, kw_only=True):
     instances: int
 
 
-async def join(connection: Any, member: Member) -> int:
+async def join(connection: Any, member: JournalOwner) -> int:
     """Enter a manager, in place of an earlier process of this name; returns its epoch."""
     return int(await connection.fetchval(_JOIN, member.manager, member.fleet, member.silent_s))
 
 
-async def inherit(connection: Any, member: Member, epoch: int) -> Inherited | None:
+async def inherit(connection: Any, member: JournalOwner, epoch: int) -> Inherited | None:
     """Take over what silent managers of the fleet own; within a transaction.
 
     Of several who try at once one gets each silent manager's Instances, all of them. `None` when

@@ -20,10 +20,10 @@ import msgspec
 from screenloop.actions import Action
 from screenloop.errors import ConfigError, InfraFault, LeaseLost, ScreenloopError
 from screenloop.manager.clock import Clock, SystemClock
-from screenloop.manager.failures import words_of
+from screenloop.manager.failures import message_of
 from screenloop.manager.journal import ownership
 from screenloop.manager.journal.base import FreeRecord, Intent, Journalled, LeaseRecord
-from screenloop.manager.journal.ownership import ME, Member
+from screenloop.manager.journal.ownership import ME, JournalOwner
 from screenloop.types import EnvRef
 
 LAYOUT = 1
@@ -113,7 +113,7 @@ class PostgresJournal:
     def __init__(
         self,
         url: str,
-        member: Member,
+        member: JournalOwner,
         *,
         schema: str = SCHEMA,
         clock: Clock | None = None,
@@ -334,7 +334,7 @@ class PostgresJournal:
             OSError,
             msgspec.MsgspecError,
         ) as error:
-            words = f"cannot {what} the journal at {self._place}: {words_of(error)}"
+            words = f"cannot {what} the journal at {self._place}: {message_of(error)}"
             raise InfraFault(words) from error
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from screenloop.manager.supply.base import Taken
+from screenloop.manager.supply.context import PoolContext
 from screenloop.manager.supply.pool import Pool, Unit
-from screenloop.manager.supply.surroundings import Surroundings
 
 
 class PoolDesk:
     """Between a pool and those who want its Instances; nothing here waits."""
 
-    def __init__(self, pool: Pool, around: Surroundings) -> None:
+    def __init__(self, pool: Pool, around: PoolContext) -> None:
         self._pool = pool
         self._around = around
 

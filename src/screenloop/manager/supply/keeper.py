@@ -9,7 +9,9 @@ from msgspec.structs import replace
 
 from screenloop.errors import Busy, ScreenloopError
 from screenloop.manager.hosts.base import HostPlan, Launcher
+from screenloop.manager.supply.context import PoolContext, Works
 from screenloop.manager.supply.desk import PoolDesk
+from screenloop.manager.supply.failures import Setbacks
 from screenloop.manager.supply.plan import (
     DrainHost,
     InstanceNow,
@@ -22,8 +24,6 @@ from screenloop.manager.supply.plan import (
     decide,
 )
 from screenloop.manager.supply.pool import HostRecord, Pool, Unit, pool_name
-from screenloop.manager.supply.setbacks import Setbacks
-from screenloop.manager.supply.surroundings import Surroundings, Works
 from screenloop.manager.supply.watch import HostWatch
 
 _log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class PoolKeeper:
     led to it; only talking to hosts and launchers waits, in tasks of its own.
     """
 
-    def __init__(self, pool: Pool, launcher: Launcher, around: Surroundings) -> None:
+    def __init__(self, pool: Pool, launcher: Launcher, around: PoolContext) -> None:
         """Prepare; starts nothing."""
         self.pool = pool
         self.launcher = launcher

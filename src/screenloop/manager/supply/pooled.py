@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from screenloop.errors import ConfigError, InfraFault, ScreenloopError
 from screenloop.manager.clock import Clock, SystemClock
 from screenloop.manager.hosts.base import Host, HostSeen, Launcher
-from screenloop.manager.scheduler import AcquireQueue
 from screenloop.manager.supply.base import Adopted, Known, SupplyListener, Taken
+from screenloop.manager.supply.context import PoolContext
 from screenloop.manager.supply.desired import PoolPlan, Timing
 from screenloop.manager.supply.keeper import PoolKeeper
 from screenloop.manager.supply.plan import HostNow
 from screenloop.manager.supply.pool import Pool, PoolStatus, Quarantined, kind_name, pool_name
-from screenloop.manager.supply.surroundings import Surroundings
+from screenloop.manager.supply.queue import AcquireQueue
 from screenloop.manager.supply.tokens import HostTokens
 from screenloop.registry import unknown
 from screenloop.types import EnvRef, EnvSpec
@@ -88,7 +88,7 @@ class PooledSupply:
         self._keepers: dict[EnvRef, PoolKeeper] = {}
         self._by_name: dict[str, PoolKeeper] = {}
         self._wanted = asyncio.Event()
-        self._around = Surroundings(
+        self._around = PoolContext(
             queue=self._queue,
             tokens=tokens,
             blobs=blobs,

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from screenloop.errors import ScreenloopError
 from screenloop.manager.hosts.base import Host, HostReport, HostSeen, InstanceReport, Launcher
+from screenloop.manager.supply.context import PoolContext, Works
 from screenloop.manager.supply.desk import PoolDesk
+from screenloop.manager.supply.failures import Setbacks
 from screenloop.manager.supply.plan import HostNow, InstanceNow
 from screenloop.manager.supply.pool import HostRecord, Pool, Unit
-from screenloop.manager.supply.setbacks import Setbacks
-from screenloop.manager.supply.surroundings import Surroundings, Works
 from screenloop.types import EnvSpec
 
 ADOPTED_RUN = ""
@@ -27,7 +27,7 @@ class HostWatch:
         self,
         pool: Pool,
         launcher: Launcher,
-        around: Surroundings,
+        around: PoolContext,
         *,
         works: Works,
         desk: PoolDesk,

@@ -1,14 +1,14 @@
-"""The mocked apps: one declaration each, in one file or in several with these endings.
+"""The mocked apps: a folder each.
 
-| file                  | holds                                                                   |
-|-----------------------|-------------------------------------------------------------------------|
-| `<app>.py`            | pages and flows; gives out `State` and `app`, what `phone.boot` installs |
-| `<app>_state.py`      | rows, state, the app object, rules that change nothing                   |
-| `<app>_actions.py`    | actions and queries: all that a tool call or a bound touch can do        |
-| `<app>_seed.py`       | what a new phone has: rows of the seed, or the facts that its texts tell |
-| `<app>_views.py`      | its own widgets, and what several of its pages draw alike                |
-| `<app>_<noun>.py`     | the pages of one noun, where `<app>.py` would grow too long              |
+| file          | holds                                                                           |
+|---------------|---------------------------------------------------------------------------------|
+| `pages.py`    | pages and flows; gives out `State` and `app`, what `phone.device.boot` installs |
+| `state.py`    | rows, state, the app object, rules that change nothing                          |
+| `actions.py`  | actions and queries: all that a tool call or a bound touch can do               |
+| `seed.py`     | what a new phone has: rows of the seed, or the facts that its texts tell        |
+| `views.py`    | its own widgets, and what several of its pages draw alike                       |
+| `<noun>.py`   | the pages of one noun, where `pages.py` would grow too long                     |
 
-`contacts.py` is a whole app in one file: read it first. An app is split when a file passes about
-400 lines. Apps may import another app's `_state` and `_actions`, never its pages.
+`contacts` is a whole app in one file: read it first. An app is split when a file passes about
+400 lines. Apps may import another app's `state` and `actions`, never its pages.
 """

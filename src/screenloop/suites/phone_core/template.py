@@ -25,12 +25,12 @@ import msgspec
 from screenloop.actions import Action, Tool
 from screenloop.criteria import Check
 from screenloop.errors import ConfigError, TaskError
-from screenloop.phone.app import Action as AppAction
-from screenloop.phone.app import Query, source_of
-from screenloop.phone.boot import initial_doc, patched
-from screenloop.phone.cast import Cast, cast
-from screenloop.phone.doc import Doc
-from screenloop.phone.state import AppState, Record
+from screenloop.phone.declare.app import AppAction as AppAction
+from screenloop.phone.declare.app import Query, source_of
+from screenloop.phone.declare.cast import Cast, cast
+from screenloop.phone.declare.document import Doc
+from screenloop.phone.declare.state import AppState, Record
+from screenloop.phone.device.boot import initial_doc, patched
 from screenloop.types import Budget, EnvRef, Goal, Struct, Task, World
 
 S = TypeVar("S", bound=AppState)

@@ -19,8 +19,8 @@ from screenloop.agent.elements import read_elements
 from screenloop.config import Window
 from screenloop.engine.policy import Policy
 from screenloop.envs.phone import PhoneEnvironments, tree_of
-from screenloop.phone.boot import new_device
-from screenloop.phone.gestures import act
+from screenloop.phone.device.boot import new_device
+from screenloop.phone.device.gestures import act
 from screenloop.train.curriculum import CurriculumSettings
 from screenloop.train.recipe import Recipe, RolloutSettings, TaskSets, TrainSettings
 from screenloop.train.recipes import paths, tiny_text, touches

@@ -26,10 +26,10 @@ from torch import Tensor, nn
 from screenloop.actions import Tap
 from screenloop.agent.elements import Element, read_elements
 from screenloop.envs.phone import tree_of
-from screenloop.phone.boot import initial_doc, new_device
-from screenloop.phone.device import Device
-from screenloop.phone.gestures import run_action
-from screenloop.phone.screen import SIZE_PX
+from screenloop.phone.device.boot import initial_doc, new_device
+from screenloop.phone.device.device import Device
+from screenloop.phone.device.gestures import run_action
+from screenloop.phone.device.screen import SIZE_PX
 from screenloop.types import Struct
 
 WORLD = "everyday"
@@ -249,7 +249,7 @@ def update(policy: Pointer, optimiser: torch.optim.Optimizer, groups: Sequence[G
 # ---- 5. the run ----------------------------------------------------------------------------
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class GrpoResult(Struct, frozen=True, kw_only=True):
     """What the run came to; successes are greedy, on lists that were never trained on."""
 
     success_before: float
@@ -264,7 +264,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """Sampled success of each update."""
 
 
-def run(seed: int = 0, updates: int = UPDATES, tell: Callable[[str], None] = print) -> Outcome:
+def run(seed: int = 0, updates: int = UPDATES, tell: Callable[[str], None] = print) -> GrpoResult:
     """Train a policy from nothing; the same seed gives the same curve."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
@@ -285,7 +285,7 @@ def run(seed: int = 0, updates: int = UPDATES, tell: Callable[[str], None] = pri
     after = greedy_success(policy)
     unseen = greedy_success(policy, UNSEEN)
     tell(f"trained: {100 * after:.1f} %; on words never trained on: {100 * unseen:.1f} %")
-    return Outcome(
+    return GrpoResult(
         success_before=before,
         success_after=after,
         unseen_after=unseen,

@@ -18,7 +18,7 @@ from screenloop.engine.policy import Policy
 from screenloop.engine.tiny import PIXEL_SIZE, tiny_pixels
 from screenloop.engine.tokenizer import END, TinyWords
 from screenloop.train.curriculum import CurriculumSettings
-from screenloop.train.loss import Clip
+from screenloop.train.loss.policy import Clip
 from screenloop.train.recipe import (
     OptimiserSettings,
     Recipe,

@@ -16,8 +16,8 @@ import msgspec
 from screenloop.actions import Action, Point, Tap
 from screenloop.agent.elements import Element, read_elements
 from screenloop.envs.base import Environment
-from screenloop.envs.web import WebEnvironments
-from screenloop.envs.web_miniwob import AREA_CSS_PX
+from screenloop.envs.web.environment import WebEnvironments
+from screenloop.envs.web.miniwob import AREA_CSS_PX
 from screenloop.errors import EnvironmentFault, TaskError
 from screenloop.store.blobs import BlobStore
 from screenloop.suites.miniwob import MiniWob

@@ -21,12 +21,12 @@ from screenloop.actions import Tap
 from screenloop.agent.elements import Element
 from screenloop.criteria import Check
 from screenloop.errors import TaskError
-from screenloop.phone.boot import new_device
-from screenloop.phone.device import Device
-from screenloop.phone.gestures import act
+from screenloop.phone.device.boot import new_device
+from screenloop.phone.device.device import Device
+from screenloop.phone.device.gestures import act
 from screenloop.suites.phone_core.template import ALLOWED, SIZE_PX, WORLD
+from screenloop.train.data.tasks_split import overlap
 from screenloop.train.recipes.touches import SWITCHES, Patch, changes, checks_of, listed
-from screenloop.train.tasks_split import overlap
 from screenloop.types import Budget, DiffRow, EnvRef, Goal, Struct, Task, World
 
 WORLDS = range(4)

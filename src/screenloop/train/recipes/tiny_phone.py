@@ -13,7 +13,7 @@ from screenloop.config import Window
 from screenloop.engine.policy import Policy, load_policy
 from screenloop.envs.phone import PhoneEnvironments
 from screenloop.train.curriculum import CurriculumSettings
-from screenloop.train.loss import Clip
+from screenloop.train.loss.policy import Clip
 from screenloop.train.recipe import (
     OptimiserSettings,
     Recipe,

@@ -18,6 +18,7 @@ from screenloop.engine.policy import Policy, load_policy
 from screenloop.engine.tiny import TinySize, tiny_pixels
 from screenloop.engine.tokenizer import END, TinyWords, frequent_words
 from screenloop.envs.phone import PhoneEnvironments
+from screenloop.report.training.run_files import POLICY
 from screenloop.train.recipe import (
     Recipe,
     RolloutSettings,
@@ -27,7 +28,6 @@ from screenloop.train.recipe import (
 )
 from screenloop.train.recipes.paths import PATHS, UNSEEN, Path, apart, tasks_of
 from screenloop.train.recipes.touches import touch
-from screenloop.train.run_files import POLICY
 from screenloop.types import EnvRef, Task
 
 # What devices are called differs from world to world, and thumbnails cannot be read.

@@ -14,16 +14,17 @@ from dataclasses import replace
 
 import msgspec
 
-from screenloop.agent.dialects.tiny import LABEL_WORDS, MARKS
+from screenloop.agent.dialects.tiny.touches import LABEL_WORDS, MARKS
 from screenloop.agent.elements import Element, read_elements
 from screenloop.config import Window
 from screenloop.engine.policy import Policy
 from screenloop.engine.tiny import tiny_text
 from screenloop.engine.tokenizer import END, TinyWords, frequent_words
 from screenloop.envs.phone import PhoneEnvironments, tree_of
-from screenloop.phone.boot import new_device
+from screenloop.phone.device.boot import new_device
 from screenloop.train.curriculum import CurriculumSettings
-from screenloop.train.loss import Clip
+from screenloop.train.data.tasks_split import overlap
+from screenloop.train.loss.policy import Clip
 from screenloop.train.recipe import (
     OptimiserSettings,
     Recipe,
@@ -34,7 +35,6 @@ from screenloop.train.recipe import (
 )
 from screenloop.train.recipes.touches import CLOCK, PAGES, tasks_of, touch
 from screenloop.train.settings import KlSettings, LearningSettings, LossSettings
-from screenloop.train.tasks_split import overlap
 from screenloop.types import Task
 
 TRAIN = range(400)

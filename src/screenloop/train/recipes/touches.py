@@ -15,14 +15,14 @@ from typing import Any
 import msgspec
 
 from screenloop.actions import Action, Tap
-from screenloop.agent.dialects.tiny import LABEL_WORDS, MARKS
+from screenloop.agent.dialects.tiny.touches import LABEL_WORDS, MARKS
 from screenloop.agent.elements import SYSTEM, Element, read_elements
 from screenloop.criteria import Changed, Check, Value
 from screenloop.envs.phone import tree_of
 from screenloop.errors import TaskError
-from screenloop.phone.boot import new_device
-from screenloop.phone.device import Device
-from screenloop.phone.gestures import act
+from screenloop.phone.device.boot import new_device
+from screenloop.phone.device.device import Device
+from screenloop.phone.device.gestures import act
 from screenloop.suites.phone_core.template import ALLOWED, SIZE_PX, WORLD
 from screenloop.types import Budget, DiffRow, EnvRef, Goal, Mode, Struct, Task, World
 
@@ -52,7 +52,7 @@ SWITCHES = (
 _TRIES = 40
 
 
-class Page(Struct, frozen=True, kw_only=True):
+class StartPage(Struct, frozen=True, kw_only=True):
     """A page that tasks begin on."""
 
     app: str
@@ -60,7 +60,7 @@ class Page(Struct, frozen=True, kw_only=True):
 
 
 PAGES = tuple(
-    Page(app=app, path=path)
+    StartPage(app=app, path=path)
     for app, path in (
         *[("settings", "/display")] * 6,
         *[("settings", "/sound")] * 2,
@@ -74,10 +74,10 @@ PAGES = tuple(
     )
 )
 """Pages with more to choose from come up more often."""
-CLOCK = (Page(app="clock", path="/"), Page(app="clock", path="/bedtime"))
+CLOCK = (StartPage(app="clock", path="/"), StartPage(app="clock", path="/bedtime"))
 
 
-def task_of(name: str, pages: Sequence[Page], number: int) -> Task:
+def task_of(name: str, pages: Sequence[StartPage], number: int) -> Task:
     """Return the task with this number; pure.
 
     Raises:
@@ -108,7 +108,7 @@ def task_of(name: str, pages: Sequence[Page], number: int) -> Task:
     raise TaskError(f"no touch on the pages of {name!r} changes anything")
 
 
-def tasks_of(name: str, pages: Sequence[Page], numbers: Iterable[int]) -> tuple[Task, ...]:
+def tasks_of(name: str, pages: Sequence[StartPage], numbers: Iterable[int]) -> tuple[Task, ...]:
     """Return the tasks with these numbers."""
     return tuple(task_of(name, pages, number) for number in numbers)
 
@@ -132,7 +132,12 @@ def words_of(element: Element) -> str:
 
 
 def _task(
-    name: str, number: int, world: World, page: Page, element: Element, checks: tuple[Check, ...]
+    name: str,
+    number: int,
+    world: World,
+    page: StartPage,
+    element: Element,
+    checks: tuple[Check, ...],
 ) -> Task:
     verb = "choose" if element.checked is None else "turn off" if element.checked else "turn on"
     return Task(

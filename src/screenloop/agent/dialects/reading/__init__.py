@@ -1,0 +1,1 @@
+"""Reading what models write: calls, fields, JSON, tags; nothing of one family."""

@@ -1,0 +1,1 @@
+"""Dialects of the tiny models that are trained here."""

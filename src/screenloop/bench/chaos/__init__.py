@@ -1,0 +1,1 @@
+"""Episodes through a manager whose processes, disk, network and clock go wrong."""

@@ -1,0 +1,1 @@
+"""The manager's own decisions over fleets that only take time."""

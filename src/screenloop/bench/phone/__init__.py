@@ -1,0 +1,1 @@
+"""Resets, touches and frames of mocked phones, one and twenty thousand."""

@@ -1,0 +1,1 @@
+"""How much of each prompt a server's prefix cache already holds."""

@@ -1,0 +1,1 @@
+"""What an update and a long run cost."""

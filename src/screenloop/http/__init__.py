@@ -1,0 +1,1 @@
+"""One way to serve HTTP and to call it."""

@@ -1,0 +1,1 @@
+"""Hosts and browsers that somebody else runs."""

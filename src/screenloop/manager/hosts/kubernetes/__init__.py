@@ -1,0 +1,1 @@
+"""Hosts as Pods of a Kubernetes cluster."""

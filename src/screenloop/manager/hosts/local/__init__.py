@@ -1,0 +1,1 @@
+"""Hosts as child processes of this machine."""

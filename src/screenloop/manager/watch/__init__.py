@@ -1,0 +1,1 @@
+"""What can be seen of a manager: metrics, logs, a table, a check-up."""

@@ -1,0 +1,1 @@
+"""What travels between clients, managers and hosts."""

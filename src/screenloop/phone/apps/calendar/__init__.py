@@ -1,0 +1,1 @@
+"""The app `calendar`; see `screenloop.phone.apps`."""

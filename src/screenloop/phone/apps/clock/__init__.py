@@ -1,0 +1,1 @@
+"""The app `clock`; see `screenloop.phone.apps`."""

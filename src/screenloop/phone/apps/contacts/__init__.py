@@ -1,0 +1,1 @@
+"""The app `contacts`; see `screenloop.phone.apps`."""

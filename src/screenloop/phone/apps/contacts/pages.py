@@ -1,0 +1,468 @@
+"""Contacts: people with numbers, favourites, groups, blocked callers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+import msgspec
+
+from screenloop.phone.commands import Back, Copy, Go, Share
+from screenloop.phone.declare.app import App
+from screenloop.phone.declare.cast import Cast
+from screenloop.phone.declare.context import Ctx
+from screenloop.phone.declare.flow_steps import enter, tap
+from screenloop.phone.declare.state import AppState, Record, Refers, Table
+from screenloop.phone.declare.view import Ui
+from screenloop.phone.draw.page import Fab, Page, Tab
+from screenloop.phone.draw.rows import Avatar, Glyph, Row
+from screenloop.phone.draw.widgets import (
+    ActionButton,
+    Button,
+    Card,
+    Divider,
+    Empty,
+    Heading,
+    IconButton,
+    Line,
+    Paragraph,
+    Widget,
+)
+
+Group = Literal["family", "friends", "work", "other"]
+GROUPS: tuple[tuple[Group, tuple[str, str]], ...] = (
+    ("family", ("Family", "家人")),
+    ("friends", ("Friends", "朋友")),
+    ("work", ("Work", "工作")),
+    ("other", ("Other", "其他")),
+)
+PersonId = Annotated[str, Refers("contacts.people")]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=60)]
+
+
+class Person(Record, frozen=True, kw_only=True):
+    """One contact."""
+
+    name: str
+    phone: str
+    email: str = ""
+    city: str = ""
+    group: Group = "other"
+    birthday: str = ""
+    note: str = ""
+    favourite: bool = False
+    blocked: bool = False
+
+
+def seed_people(cast: Cast) -> Iterable[Person]:
+    """Most of the world's people, with groups and a few favourites."""
+    rng = cast.rng("contacts")
+    for member in cast.people[:20]:
+        yield Person(
+            name=member.name,
+            phone=member.phone,
+            email=member.email,
+            city=member.city,
+            birthday=member.birthday,
+            group=rng.choice(GROUPS)[0],
+            favourite=rng.random() < 0.2,
+        )
+
+
+class State(AppState):
+    """The address book."""
+
+    people = Table(Person, prefix="person", seed=seed_people)
+
+
+app = App("contacts", State, title=("Contacts", "通讯录"), icon="users", tint="#2563eb")
+
+
+# ---- actions -------------------------------------------------------------------------------
+
+
+@app.action(
+    "people.add",
+    tool="Save a new contact.",
+    writes=["people"],
+    check=lambda before, after, a: len(after.people) == len(before.people) + 1,
+)
+def add(
+    s: State,
+    ctx: Ctx,
+    name: Name,
+    phone: str,
+    email: str = "",
+    city: str = "",
+    group: Group = "other",
+) -> None:
+    """Save a new contact."""
+    person = s.people.add(
+        Person(
+            name=name.strip(),
+            phone=phone.strip(),
+            email=email.strip(),
+            city=city.strip(),
+            group=group,
+        )
+    )
+    ctx.toast(ctx.t("Contact saved", "联系人已保存"))
+    ctx.move(Back())
+    ctx.move(person_page(person=person.id))
+
+
+@app.action(
+    "people.edit",
+    tool="Change a contact's details.",
+    writes=["people"],
+    check=lambda before, after, a: after.people[a.person].name == a.name.strip(),
+)
+def edit(
+    s: State,
+    ctx: Ctx,
+    person: PersonId,
+    name: Name,
+    phone: str,
+    email: str,
+    city: str,
+    group: Group,
+) -> None:
+    """Change a contact's details."""
+    s.people.update(
+        person,
+        name=name.strip(),
+        phone=phone.strip(),
+        email=email.strip(),
+        city=city.strip(),
+        group=group,
+    )
+    ctx.toast(ctx.t("Contact updated", "联系人已更新"))
+    ctx.move(Back())
+
+
+@app.action(
+    "people.note",
+    tool="Write a note about a contact.",
+    writes=["people"],
+    check=lambda before, after, a: after.people[a.person].note == a.note,
+)
+def write_note(s: State, ctx: Ctx, person: PersonId, note: str) -> None:
+    """Write a note about a contact."""
+    s.people.update(person, note=note)
+    ctx.toast(ctx.t("Note saved", "备注已保存"))
+
+
+@app.action(
+    "people.favourite",
+    tool="Mark a contact as favourite, or not.",
+    writes=["people"],
+    check=lambda before, after, a: after.people[a.person].favourite == a.on,
+)
+def favourite(s: State, ctx: Ctx, person: PersonId, on: bool) -> None:
+    """Mark a contact as favourite, or not."""
+    s.people.update(person, favourite=on)
+
+
+@app.action(
+    "people.block",
+    tool="Block or unblock a contact.",
+    writes=["people"],
+    check=lambda before, after, a: after.people[a.person].blocked == a.on,
+)
+def block(s: State, ctx: Ctx, person: PersonId, on: bool) -> None:
+    """Block or unblock a contact."""
+    s.people.update(person, blocked=on)
+    ctx.toast(ctx.t("Blocked", "已屏蔽") if on else ctx.t("Unblocked", "已取消屏蔽"))
+
+
+@app.action(
+    "people.delete",
+    tool="Delete a contact.",
+    writes=["people"],
+    check=lambda before, after, a: a.person not in after.people,
+)
+def delete(s: State, ctx: Ctx, person: PersonId) -> None:
+    """Delete a contact."""
+    s.people.remove(person)
+    ctx.toast(ctx.t("Contact deleted", "联系人已删除"))
+    ctx.move(Back())
+
+
+@app.query(
+    "people.search",
+    tool="Find contacts by part of a name, number or city.",
+    shows="/",
+)
+def search(s: State, ctx: Ctx, text: str = "") -> list[Person]:
+    """Return the contacts that hold the text."""
+    return _found(s, text)
+
+
+@app.query(
+    "people.get",
+    tool="Read one contact.",
+    shows="/p/{person}",
+)
+def get(s: State, ctx: Ctx, person: PersonId) -> Person:
+    """Return one contact."""
+    return s.people[person]
+
+
+# ---- pages ---------------------------------------------------------------------------------
+
+
+def _found(s: State, text: str) -> list[Person]:
+    wanted = text.casefold().strip()
+    people = s.people.where(lambda p: wanted in f"{p.name} {p.phone} {p.city}".casefold())
+    return sorted(people, key=lambda p: p.name)
+
+
+def _row(person: Person) -> Row:
+    return Row(
+        title=person.name,
+        subtitle=person.phone,
+        lead=Avatar(name=person.name),
+        trailing_icon="star_filled" if person.favourite else "",
+        do=person_page(person=person.id),
+    )
+
+
+def _tabs(shown: str) -> tuple[Tab, ...]:
+    return (
+        Tab(
+            icon="users",
+            words=("People", "联系人"),
+            selected=shown == "people",
+            do=people_page().at_root(),
+        ),
+        Tab(
+            icon="star",
+            words=("Favourites", "收藏"),
+            selected=shown == "favourites",
+            do=favourites_page().at_root(),
+        ),
+        Tab(
+            icon="tag",
+            words=("Groups", "分组"),
+            selected=shown == "groups",
+            do=groups_page().at_root(),
+        ),
+    )
+
+
+@app.page("/")
+def people_page(s: State, ui: Ui) -> Page:
+    """All people, by name."""
+    text = ui.field("text", ("Search people", "搜索联系人"), kind="search")
+    found = _found(s, text.value)
+    body: list[Widget] = [text]
+    letter = ""
+    for person in found:
+        if person.name[0] != letter:
+            letter = person.name[0]
+            body.append(Heading(words=letter))
+        body.append(_row(person))
+    if not found:
+        body.append(Empty(icon="users", words=("Nobody found", "没有找到联系人")))
+    return Page(
+        title=("Contacts", "通讯录"),
+        body=body,
+        large=True,
+        tabs=_tabs("people"),
+        fab=Fab(icon="user_plus", words=("New contact", "新建联系人"), do=new_page()),
+    )
+
+
+@app.page("/favourites")
+def favourites_page(s: State, ui: Ui) -> Page:
+    """The favourites only."""
+    rows: list[Widget] = [_row(p) for p in _found(s, "") if p.favourite]
+    if not rows:
+        rows.append(Empty(icon="star", words=("No favourites yet", "还没有收藏")))
+    return Page(title=("Favourites", "收藏"), body=rows, large=True, tabs=_tabs("favourites"))
+
+
+@app.page("/groups")
+def groups_page(s: State, ui: Ui) -> Page:
+    """The groups and how many are in each."""
+    rows = [
+        Row(
+            title=words,
+            lead=Glyph(icon="users"),
+            trailing_icon="chevron_right",
+            subtitle=ui.t(f"{count} people", f"{count} 人"),
+            do=group_page(group=group),
+        )
+        for group, words in GROUPS
+        for count in (len(s.people.where(lambda p, g=group: p.group == g)),)  # type: ignore[misc]
+    ]
+    return Page(title=("Groups", "分组"), body=rows, large=True, tabs=_tabs("groups"))
+
+
+@app.page("/groups/{group}")
+def group_page(s: State, ui: Ui, group: str) -> Page:
+    """The people of one group."""
+    rows: list[Widget] = [_row(p) for p in _found(s, "") if p.group == group]
+    return Page(title=dict(GROUPS).get(group, group), body=rows)  # type: ignore[call-overload]
+
+
+def _writing_to(phone: str) -> str:
+    return f"/new/{quote(phone, safe='')}" if phone else "/new"
+
+
+def _details(ui: Ui, p: Person) -> Card:
+    rows = [
+        Row(
+            title=p.phone,
+            subtitle=("Mobile", "手机"),
+            lead=Glyph(icon="phone"),
+            do=Copy(text=p.phone),
+        ),
+    ]
+    if p.email:
+        rows.append(
+            Row(
+                title=p.email,
+                subtitle=("Email", "邮箱"),
+                lead=Glyph(icon="mail"),
+                do=Copy(text=p.email),
+            )
+        )
+    facts = (
+        (p.city, ("City", "城市"), "location"),
+        (p.birthday, ("Birthday", "生日"), "gift"),
+        (ui.t(*dict(GROUPS)[p.group]), ("Group", "分组"), "tag"),
+    )
+    rows += [
+        Row(title=value, subtitle=words, lead=Glyph(icon=icon))
+        for value, words, icon in facts
+        if value
+    ]
+    return Card(children=tuple(rows))
+
+
+@app.page("/p/{person}")
+def person_page(s: State, ui: Ui, person: PersonId) -> Page:
+    """One contact."""
+    p = s.people[person]
+    sure = ui.question(
+        ("Delete contact?", "删除联系人？"),
+        text=p.name,
+        yes=("Delete", "删除"),
+        do=delete(person=p.id),
+    )
+    note = ui.field("note", ("Note", "备注"), p.note, lines=2)
+    return Page(
+        title="",
+        actions=(
+            IconButton(
+                icon="star_filled" if p.favourite else "star",
+                selected=p.favourite,
+                label=("Favourite", "收藏"),
+                do=favourite(person=p.id, on=not p.favourite),
+            ),
+            IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(person=p.id)),
+            IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True)),
+        ),
+        body=(
+            Avatar(name=p.name, size_px=96),
+            Paragraph(words=p.name, size_px=24, bold=True, align="center", lines=1),
+            *(
+                [Paragraph(words=("Blocked", "已屏蔽"), color="#d92d20", align="center")]
+                if p.blocked
+                else []
+            ),
+            Line(
+                children=(
+                    ActionButton(icon="phone", words=("Call", "呼叫"), do=Copy(text=p.phone)),
+                    ActionButton(
+                        icon="message",
+                        words=("Message", "发短信"),
+                        do=Go(app="messages", path=_writing_to(p.phone)),
+                    ),
+                    ActionButton(
+                        icon="share", words=("Share", "分享"), do=Share(text=f"{p.name} {p.phone}")
+                    ),
+                ),
+                inset_px=24,
+            ),
+            _details(ui, p),
+            note,
+            Button(
+                words=("Save note", "保存备注"),
+                kind="tonal",
+                do=write_note(person=p.id, note=note.value),
+                enabled=note.value != p.note,
+            ),
+            Divider(),
+            Row(
+                title=("Unblock", "取消屏蔽") if p.blocked else ("Block", "屏蔽"),
+                danger=True,
+                do=block(person=p.id, on=not p.blocked),
+            ),
+        ),
+        dialog=sure,
+    )
+
+
+def _form(ui: Ui, p: Person) -> tuple[list[Widget], dict[str, Any]]:
+    name = ui.field("name", ("Name", "姓名"), p.name)
+    phone = ui.field("phone", ("Phone", "电话"), p.phone, kind="phone")
+    email = ui.field("email", ("Email", "邮箱"), p.email)
+    city = ui.field("city", ("City", "城市"), p.city)
+    group = ui.chips("group", GROUPS, p.group, label=("Group", "分组"))
+    args = {
+        "name": name.value,
+        "phone": phone.value,
+        "email": email.value,
+        "city": city.value,
+        "group": group.value,
+    }
+    return [name, phone, email, city, group], args
+
+
+@app.page("/new")
+def new_page(s: State, ui: Ui) -> Page:
+    """The form for a new contact."""
+    fields, args = _form(ui, Person(name="", phone=""))
+    save = Button(words=("Save", "保存"), do=add(**args), enabled=bool(args["name"].strip()))
+    return Page(title=("New contact", "新建联系人"), body=(*fields, save))
+
+
+@app.page("/p/{person}/edit")
+def edit_page(s: State, ui: Ui, person: PersonId) -> Page:
+    """The form for an existing contact."""
+    fields, args = _form(ui, s.people[person])
+    save = Button(
+        words=("Save", "保存"), do=edit(person=person, **args), enabled=bool(args["name"].strip())
+    )
+    return Page(title=("Edit contact", "编辑联系人"), body=(*fields, save))
+
+
+# ---- flows ---------------------------------------------------------------------------------
+
+app.flow(
+    "save a contact",
+    tap("New contact"),
+    enter("name", "Zoe Young"),
+    enter("phone", "555-0101"),
+    tap("Work"),
+    tap(add),
+)
+app.flow(
+    "change a city",
+    tap(person_page, person="person3"),
+    tap(edit_page),
+    enter("city", "Sunvale"),
+    tap(edit),
+)
+app.flow("star somebody", tap(person_page, person="person5"), tap(favourite))
+app.flow(
+    "note and block",
+    tap(person_page, person="person2"),
+    enter("note", "Met at the fair"),
+    tap(write_note),
+    tap(block),
+)
+app.flow("delete somebody", tap(person_page, person="person4"), tap("Delete"), tap(delete))

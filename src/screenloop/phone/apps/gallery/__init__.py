@@ -1,0 +1,1 @@
+"""The app `gallery`; see `screenloop.phone.apps`."""

@@ -1,0 +1,365 @@
+"""What can be done in the gallery: photos, albums, folders and files, and look-ups."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from screenloop.phone.apps.gallery.seed import (
+    CAMERA,
+    OWN_ALBUMS,
+    Album,
+    AlbumId,
+    File,
+    Folder,
+    FolderId,
+    Name,
+    Photo,
+)
+from screenloop.phone.apps.gallery.state import FileId, PhotoId, State, app, at, found
+from screenloop.phone.commands import Back
+from screenloop.phone.declare.context import Ctx
+from screenloop.phone.draw.imagery import SCENE_KINDS
+
+# ---- actions on photos -----------------------------------------------------------------------
+
+
+@app.action(
+    "photos.favourite",
+    tool="Mark a photo as favourite, or not.",
+    writes=["photos"],
+    check=lambda before, after, a: after.photos[a.photo].favourite == a.on,
+)
+def favourite(s: State, ctx: Ctx, photo: PhotoId, on: bool) -> None:
+    """Mark a photo as favourite, or not."""
+    s.photos.update(photo, favourite=on)
+
+
+@app.action(
+    "photos.edit",
+    tool="Change a photo's title and place.",
+    writes=["photos"],
+    check=lambda before, after, a: after.photos[a.photo].title == a.title.strip(),
+)
+def edit(s: State, ctx: Ctx, photo: PhotoId, title: Name, place: str) -> None:
+    """Change a photo's title and place."""
+    if not title.strip():
+        ctx.refuse(ctx.t("A photo needs a title", "照片需要标题"))
+    s.photos.update(photo, title=title.strip(), place=place.strip())
+    ctx.toast(ctx.t("Details saved", "详情已保存"))
+    ctx.move(Back())
+
+
+@app.action(
+    "photos.move",
+    tool="Move a photo to another album.",
+    writes=["photos"],
+    check=lambda before, after, a: after.photos[a.photo].album == a.album,
+)
+def move(s: State, ctx: Ctx, photo: PhotoId, album: AlbumId) -> None:
+    """Move a photo to another album."""
+    name = s.albums[album].name
+    s.photos.update(photo, album=album)
+    ctx.toast(ctx.t(f"Moved to {name}", f"已移到{name}"))
+    ctx.move(Back())
+
+
+@app.action(
+    "photos.copy",
+    tool="Duplicate a photo.",
+    writes=["photos"],
+    check=lambda before, after, a: len(after.photos) == len(before.photos) + 1,
+)
+def copy(s: State, ctx: Ctx, photo: PhotoId) -> None:
+    """Duplicate a photo, next to itself in time."""
+    old = s.photos[photo]
+    s.photos.add(msgspec.structs.replace(old, title=f"{old.title} copy"[:40], favourite=False))
+    ctx.toast(ctx.t("Copy saved", "已保存副本"))
+
+
+@app.action(
+    "photos.trash",
+    tool="Move a photo to the trash.",
+    writes=["photos"],
+    check=lambda before, after, a: after.photos[a.photo].trashed,
+)
+def trash(s: State, ctx: Ctx, photo: PhotoId) -> None:
+    """Move a photo to the trash."""
+    s.photos.update(photo, trashed=True, favourite=False)
+    ctx.toast(ctx.t("Moved to trash", "已移到回收站"))
+    ctx.move(Back())
+
+
+@app.action(
+    "photos.restore",
+    tool="Bring a photo back from the trash.",
+    writes=["photos"],
+    check=lambda before, after, a: not after.photos[a.photo].trashed,
+)
+def restore(s: State, ctx: Ctx, photo: PhotoId) -> None:
+    """Bring a photo back from the trash."""
+    s.photos.update(photo, trashed=False)
+    ctx.toast(ctx.t("Photo restored", "照片已恢复"))
+    ctx.move(Back())
+
+
+@app.action(
+    "photos.delete",
+    tool="Delete a photo of the trash for good.",
+    writes=["photos"],
+    check=lambda before, after, a: a.photo not in after.photos,
+)
+def delete(s: State, ctx: Ctx, photo: PhotoId) -> None:
+    """Delete a photo of the trash for good."""
+    if not s.photos[photo].trashed:
+        ctx.refuse(ctx.t("Move the photo to the trash first", "请先将照片移到回收站"))
+    s.photos.remove(photo)
+    ctx.toast(ctx.t("Photo deleted", "照片已删除"))
+    ctx.move(Back())
+
+
+@app.action(
+    "trash.empty",
+    tool="Delete all photos of the trash for good.",
+    writes=["photos"],
+    check=lambda before, after, a: not after.photos.where(lambda p: p.trashed),
+)
+def empty_trash(s: State, ctx: Ctx) -> None:
+    """Delete all photos of the trash for good."""
+    for photo in s.photos.where(lambda p: p.trashed):
+        s.photos.remove(photo.id)
+    ctx.toast(ctx.t("Trash emptied", "回收站已清空"))
+
+
+@app.action(
+    "photos.take",
+    tool="Take a photo with the back or the front camera.",
+    writes=["photos"],
+    check=lambda before, after, a: len(after.photos) == len(before.photos) + 1,
+)
+def take(s: State, ctx: Ctx, camera: Literal["back", "front"]) -> None:
+    """Take the picture that the viewfinder shows."""
+    kind, seed = scene(s, camera)
+    number = 1 + len(s.photos.where(lambda p: p.title.startswith("IMG_")))
+    s.photos.add(
+        Photo(title=f"IMG_{number:04d}", kind=kind, seed=seed, album=CAMERA, taken_at=ctx.now_s)
+    )
+    ctx.toast(ctx.t("Photo saved", "照片已保存"))
+
+
+def scene(s: State, camera: str) -> tuple[str, int]:
+    """Return what is in front of a camera; it changes with each photo taken."""
+    number = len(s.photos)
+    kinds = [k for k in SCENE_KINDS if k not in ("portrait", "document")]
+    return ("portrait" if camera == "front" else kinds[number % len(kinds)]), 1000 + number
+
+
+@app.query(
+    "photos.search",
+    tool="Find photos by part of a title, place or album, newest first.",
+    shows="/search",
+)
+def search(s: State, ctx: Ctx, text: str = "") -> list[Photo]:
+    """Return the photos that hold the text."""
+    return found(s, text)
+
+
+@app.query("photos.get", tool="Read one photo's details.", shows="/photo/{photo}/info")
+def get(s: State, ctx: Ctx, photo: PhotoId) -> Photo:
+    """Return one photo."""
+    return s.photos[photo]
+
+
+@app.query("favourites.list", tool="List the favourite photos.", shows="/favourites")
+def list_favourites(s: State, ctx: Ctx) -> list[Photo]:
+    """Return the starred photos."""
+    return [p for p in found(s, "") if p.favourite]
+
+
+@app.query("trash.list", tool="List the photos in the trash.", shows="/trash")
+def list_trash(s: State, ctx: Ctx) -> list[Photo]:
+    """Return what was deleted."""
+    return found(s, "", trashed=True)
+
+
+# ---- actions on albums, folders and files ------------------------------------------------------
+
+
+@app.action(
+    "albums.add",
+    tool="Make a new, empty album.",
+    writes=["albums"],
+    check=lambda before, after, a: len(after.albums) == len(before.albums) + 1,
+)
+def add_album(s: State, ctx: Ctx, name: Name) -> None:
+    """Make a new, empty album."""
+    _check_name(ctx, name, [a.name for a in s.albums])
+    album = s.albums.add(Album(name=name.strip()))
+    ctx.move(Back())
+    ctx.move(at(f"/album/{album.id}"))
+
+
+@app.action(
+    "albums.rename",
+    tool="Give one of the user's albums another name.",
+    writes=["albums"],
+    check=lambda before, after, a: after.albums[a.album].name == a.name.strip(),
+)
+def rename_album(s: State, ctx: Ctx, album: AlbumId, name: Name) -> None:
+    """Give an album another name."""
+    _check_own(ctx, album)
+    _check_name(ctx, name, [a.name for a in s.albums if a.id != album])
+    s.albums.update(album, name=name.strip())
+    ctx.move(Back())
+
+
+@app.action(
+    "albums.delete",
+    tool="Delete an album of the user's; its photos move to Camera.",
+    writes=["albums", "photos"],
+    check=lambda before, after, a: a.album not in after.albums,
+)
+def delete_album(s: State, ctx: Ctx, album: AlbumId) -> None:
+    """Delete an album; its photos move to Camera."""
+    _check_own(ctx, album)
+    s.albums.remove(album)
+    for photo in s.photos.where(lambda p: p.album == album):
+        s.photos.update(photo.id, album=CAMERA)
+    ctx.toast(ctx.t("Album deleted", "相册已删除"))
+    ctx.move(Back())
+
+
+@app.query("albums.list", tool="List the albums.", shows="/albums")
+def list_albums(s: State, ctx: Ctx) -> list[Album]:
+    """Return all albums."""
+    return list(s.albums)
+
+
+@app.query("albums.photos", tool="List the photos of an album.", shows="/album/{album}")
+def album_photos(s: State, ctx: Ctx, album: AlbumId) -> list[Photo]:
+    """Return the photos of an album, newest first."""
+    s.albums[album]
+    return [p for p in found(s, "") if p.album == album]
+
+
+@app.action(
+    "folders.add",
+    tool="Make a new folder for files.",
+    writes=["folders"],
+    check=lambda before, after, a: len(after.folders) == len(before.folders) + 1,
+)
+def add_folder(s: State, ctx: Ctx, name: Name) -> None:
+    """Make a new folder."""
+    _check_name(ctx, name, [f.name for f in s.folders])
+    folder = s.folders.add(Folder(name=name.strip()))
+    ctx.move(Back())
+    ctx.move(at(f"/folder/{folder.id}"))
+
+
+@app.action(
+    "folders.rename",
+    tool="Give a folder another name.",
+    writes=["folders"],
+    check=lambda before, after, a: after.folders[a.folder].name == a.name.strip(),
+)
+def rename_folder(s: State, ctx: Ctx, folder: FolderId, name: Name) -> None:
+    """Give a folder another name."""
+    _check_name(ctx, name, [f.name for f in s.folders if f.id != folder])
+    s.folders.update(folder, name=name.strip())
+    ctx.move(Back())
+
+
+@app.action(
+    "folders.delete",
+    tool="Delete an empty folder.",
+    writes=["folders"],
+    check=lambda before, after, a: a.folder not in after.folders,
+)
+def delete_folder(s: State, ctx: Ctx, folder: FolderId) -> None:
+    """Delete an empty folder."""
+    if s.files.where(lambda f: f.folder == folder):
+        ctx.refuse(ctx.t("The folder is not empty", "文件夹不为空"))
+    s.folders.remove(folder)
+    ctx.move(Back())
+
+
+@app.action(
+    "files.rename",
+    tool="Give a file another name.",
+    writes=["files"],
+    check=lambda before, after, a: after.files[a.file].name == a.name.strip(),
+)
+def rename_file(s: State, ctx: Ctx, file: FileId, name: Name) -> None:
+    """Give a file another name."""
+    folder = s.files[file].folder
+    _check_name(ctx, name, [f.name for f in s.files if f.folder == folder and f.id != file])
+    s.files.update(file, name=name.strip(), modified_at=ctx.now_s)
+    ctx.move(Back())
+
+
+@app.action(
+    "files.move",
+    tool="Move a file to another folder.",
+    writes=["files"],
+    check=lambda before, after, a: after.files[a.file].folder == a.folder,
+)
+def move_file(s: State, ctx: Ctx, file: FileId, folder: FolderId) -> None:
+    """Move a file to another folder."""
+    name = s.folders[folder].name
+    s.files.update(file, folder=folder)
+    ctx.toast(ctx.t(f"Moved to {name}", f"已移到{name}"))
+    ctx.move(Back())
+
+
+@app.action(
+    "files.delete",
+    tool="Delete a file.",
+    writes=["files"],
+    check=lambda before, after, a: a.file not in after.files,
+)
+def delete_file(s: State, ctx: Ctx, file: FileId) -> None:
+    """Delete a file."""
+    s.files.remove(file)
+    ctx.toast(ctx.t("File deleted", "文件已删除"))
+    ctx.move(Back())
+
+
+@app.query(
+    "files.search", tool="Find files by part of a name; tells their folder.", shows="/search"
+)
+def search_files(s: State, ctx: Ctx, text: str = "") -> list[File]:
+    """Return the files whose name holds the text."""
+    wanted = text.casefold().strip()
+    return sorted(s.files.where(lambda f: wanted in f.name.casefold()), key=lambda f: f.name)
+
+
+@app.query("folders.list", tool="List the folders.", shows="/files")
+def list_folders(s: State, ctx: Ctx) -> list[Folder]:
+    """Return all folders."""
+    return list(s.folders)
+
+
+@app.query("folders.files", tool="List the files of a folder.", shows="/folder/{folder}")
+def folder_files(s: State, ctx: Ctx, folder: FolderId) -> list[File]:
+    """Return the files of a folder by name."""
+    s.folders[folder]
+    return sorted(s.files.where(lambda f: f.folder == folder), key=lambda f: f.name)
+
+
+@app.query("files.get", tool="Read one file's details.", shows="/file/{file}")
+def get_file(s: State, ctx: Ctx, file: FileId) -> File:
+    """Return one file."""
+    return s.files[file]
+
+
+def _check_name(ctx: Ctx, name: str, taken: list[str]) -> None:
+    if not name.strip():
+        ctx.refuse(ctx.t("Enter a name", "请输入名称"))
+    if name.strip().casefold() in (n.casefold() for n in taken):
+        ctx.refuse(ctx.t(f"{name.strip()} exists already", f"{name.strip()}已存在"))
+
+
+def _check_own(ctx: Ctx, album: str) -> None:
+    if album in OWN_ALBUMS:
+        ctx.refuse(ctx.t("This album belongs to the phone", "这是系统相册"))

@@ -1,0 +1,147 @@
+"""What the gallery keeps, photos, albums, folders and files, and what a new phone has of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+import msgspec
+
+from screenloop.phone.declare.cast import CITIES, Cast
+from screenloop.phone.declare.state import Record, Refers
+
+AlbumId = Annotated[str, Refers("gallery.albums")]
+FolderId = Annotated[str, Refers("gallery.folders")]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
+FileKind = Literal["pdf", "doc", "sheet", "text", "zip"]
+FILE_TINTS: dict[FileKind, str] = {
+    "pdf": "#d92d20",
+    "doc": "#2563eb",
+    "sheet": "#12805c",
+    "text": "#676d76",
+    "zip": "#b45309",
+}
+CAMERA, SCREENSHOTS = "album1", "album2"
+OWN_ALBUMS = (CAMERA, SCREENSHOTS)
+"""Albums that belong to the phone: neither renamed nor deleted."""
+
+
+class Photo(Record, frozen=True, kw_only=True):
+    """One picture of the roll."""
+
+    title: str
+    kind: str
+    seed: int
+    album: AlbumId
+    taken_at: int
+    place: str = ""
+    favourite: bool = False
+    size_kb: int = 2400
+    trashed: bool = False
+
+
+class Album(Record, frozen=True, kw_only=True):
+    """A named set of photos; each photo is in one."""
+
+    name: str
+
+
+class Folder(Record, frozen=True, kw_only=True):
+    """A place for files."""
+
+    name: str
+
+
+class File(Record, frozen=True, kw_only=True):
+    """A document."""
+
+    name: str
+    folder: FolderId
+    kind: FileKind
+    size_kb: int
+    modified_at: int
+
+
+TITLES: dict[str, str] = {
+    "sea": "Evening tide,Sailing day,Pier at dawn,Calm bay,Ferry crossing,First swim",
+    "mountains": "Summit ridge,Snow line,Cabin morning,Long trail,Valley mist",
+    "city": "Rooftop lights,Market street,Night tram,Old bridge,River front",
+    "forest": "Pine path,Autumn walk,Green light,Moss and stone",
+    "desert": "Red dunes,Dry heat,Canyon road",
+    "food": "Sunday brunch,Green salad,Birthday dinner,Picnic bowl,Lunch special",
+    "pet": "Miso asleep,Miso at the window,Neighbour's cat,New kitten,Grumpy Miso",
+    "portrait": "Passport photo,Team badge,Grandma smiling,Graduation day,School portrait",
+    "document": "Rent receipt,Recipe card,Warranty card,Bus timetable,Signed lease",
+    "flower": "First tulip,Balcony rose,Daisy field,Garden bed,Wedding bouquet",
+}
+ALBUM_OF: dict[str, str] = {
+    "sea": "album3",
+    "mountains": "album3",
+    "desert": "album3",
+    "city": CAMERA,
+    "forest": CAMERA,
+    "food": CAMERA,
+    "pet": "album4",
+    "portrait": "album4",
+    "document": SCREENSHOTS,
+    "flower": "album5",
+}
+FILES: tuple[tuple[str, str, FileKind], ...] = (
+    ("Flight ticket", "folder1", "pdf"),
+    ("Hotel booking", "folder1", "pdf"),
+    ("Packing list", "folder1", "text"),
+    ("Quarterly report", "folder2", "doc"),
+    ("Budget 2026", "folder2", "sheet"),
+    ("Meeting minutes", "folder2", "doc"),
+    ("Project archive", "folder2", "zip"),
+    ("Electricity invoice", "folder3", "pdf"),
+    ("Water invoice", "folder3", "pdf"),
+    ("Tax summary", "folder3", "sheet"),
+    ("User manual", "folder4", "pdf"),
+    ("Song lyrics", "folder4", "text"),
+    ("Holiday photos", "folder4", "zip"),
+    ("Reading list", "folder4", "text"),
+)
+
+
+def seed_photos(cast: Cast) -> Iterable[Photo]:
+    """About four dozen photos of the last ten weeks, a few starred, three in the trash."""
+    rng = cast.rng("gallery")
+    entries = [(kind, title) for kind, names in TITLES.items() for title in names.split(",")]
+    rng.shuffle(entries)
+    starred = set(rng.sample(range(3, len(entries)), 7))
+    gone = set(rng.sample([n for n in range(3, len(entries)) if n not in starred], 3))
+    day = 0
+    for number, (kind, title) in enumerate(entries):
+        day -= rng.choice((0, 0, 0, 0, 1, 4, 7)) if number else 1
+        clock = f"{rng.randrange(8, 21):02d}:{rng.randrange(60):02d}"
+        yield Photo(
+            title=title,
+            kind=kind,
+            seed=rng.randrange(10_000),
+            album=ALBUM_OF[kind],
+            taken_at=cast.at(day, clock),
+            size_kb=rng.randrange(600, 5200),
+            place="" if kind == "document" else rng.choice(CITIES),
+            favourite=number in starred,
+            trashed=number in gone,
+        )
+
+
+def seed_albums(cast: Cast) -> Iterable[Album]:
+    """The phone's two albums and three of the user's."""
+    return [Album(name=n) for n in ("Camera", "Screenshots", "Trips", "Family", "Garden")]
+
+
+def seed_folders(cast: Cast) -> Iterable[Folder]:
+    """Four folders."""
+    return [Folder(name=n) for n in ("Travel", "Work", "Invoices", "Downloads")]
+
+
+def seed_files(cast: Cast) -> Iterable[File]:
+    """Documents of the last four months."""
+    rng = cast.rng("files")
+    for name, folder, kind in FILES:
+        when = cast.at(-rng.randrange(1, 120), f"{rng.randrange(8, 19):02d}:15")
+        size_kb = rng.randrange(12, 9000)
+        yield File(name=name, folder=folder, kind=kind, size_kb=size_kb, modified_at=when)

@@ -1,0 +1,163 @@
+"""What the gallery draws: its own widgets, and the rows, grids and forms of several pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from screenloop.phone.apps.gallery.seed import FILE_TINTS, File, Photo
+from screenloop.phone.apps.gallery.state import at
+from screenloop.phone.commands import Back, Do, Go, SetLocal
+from screenloop.phone.declare.view import Ui
+from screenloop.phone.draw.canvas import Box, Canvas, Node
+from screenloop.phone.draw.page import Page, Tab
+from screenloop.phone.draw.rows import Glyph, Picture, Row
+from screenloop.phone.draw.theme import BAR_PX, NAV_PX, STATUS_PX
+from screenloop.phone.draw.widgets import Button, Grid, IconButton
+from screenloop.types import Struct
+
+
+class Viewer(Struct, frozen=True, kw_only=True):
+    """One photo on black, with the bars of the viewer above and below it."""
+
+    photo: Photo
+    caption: str
+    zoom: int
+    """Per cent."""
+    newer: Do | None
+    older: Do | None
+    double: Do | None
+    buttons: tuple[IconButton, ...]
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height: the whole screen between the system's bars."""
+        return d.size_px[1] - STATUS_PX - NAV_PX
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it; the bars cover what a zoomed picture has too much."""
+        h = self.height(d, w)
+        room = h - BAR_PX - 76
+        side, tall = w * self.zoom // 100, w * 13 // 10 * self.zoom // 100
+        top = y + BAR_PX + (room - tall) // 2
+        d.picture(self.photo.kind, self.photo.seed, x + (w - side) // 2, top, side, tall)
+        d.box(x, 0, w, y + BAR_PX, "#0b0c0e")
+        d.box(x, y + BAR_PX + room, w, d.size_px[1], "#0b0c0e")
+        d.node(
+            Node(
+                role="image",
+                label=self.photo.title,
+                box=Box(x, y + BAR_PX, w, room),
+                double=self.double,
+                swipe_left=self.older,
+                swipe_right=self.newer,
+                value=f"{self.zoom}%",
+                pinch=self._zoomed,
+            )
+        )
+        back = IconButton(
+            icon="back", label=("Navigate up", "返回上一页"), do=Back(), color="#ffffff"
+        )
+        back.place(d, x + 4, y + 6)
+        d.text(self.photo.title, x + 56, y + 6, w - 72, size_px=17, bold=True, color="#ffffff")
+        d.text(self.caption, x + 56, y + 31, w - 72, size_px=12, color="#b6bac2")
+        cell = w // max(1, len(self.buttons))
+        for number, button in enumerate(self.buttons):
+            left, below = x + number * cell, y + BAR_PX + room
+            button.place(d, left + (cell - 44) // 2, below + 4)
+            d.text(
+                button.label,
+                left,
+                below + 48,
+                cell,
+                size_px=11,
+                color="#b6bac2",
+                align="center",
+                role=None,
+            )
+
+    def _zoomed(self, scale: float) -> Do:
+        return SetLocal(values={"zoom": max(100, min(400, round(self.zoom * scale)))})
+
+
+class AlbumTile(Struct, frozen=True, kw_only=True):
+    """An album's newest photo with its name and count."""
+
+    name: str
+    count: str
+    cover: Photo | None
+    do: Do
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return w + 50
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        if self.cover is not None:
+            d.picture(self.cover.kind, self.cover.seed, x, y, w, w, radius=18)
+        else:
+            d.box(x, y, w, w, d.theme.fill, radius=18)
+            d.icon("image", x + w // 2 - 18, y + w // 2 - 18, 36, d.theme.muted)
+        d.text(self.name, x + 4, y + w + 6, w - 8, size_px=15, bold=True, role=None)
+        d.text(self.count, x + 4, y + w + 27, w - 8, size_px=13, color=d.theme.muted, role=None)
+        label = f"{self.name} · {self.count}"
+        d.node(Node(role="button", label=label, box=Box(x, y, w, w + 46), do=self.do))
+
+
+# ---- what several pages share --------------------------------------------------------------
+
+DELETE = ("Delete", "删除")
+RENAME = ("Rename", "重命名")
+
+
+def grid(photos: Sequence[Photo], columns: int = 3) -> Grid:
+    """Return the photos as a grid; a long press tells what is known of one."""
+    cells = tuple(
+        Picture(
+            kind=p.kind,
+            seed=p.seed,
+            label=p.title,
+            radius_px=4,
+            do=at(f"/photo/{p.id}"),
+            long=at(f"/photo/{p.id}/info"),
+            mark="heart_filled" if p.favourite else "",
+        )
+        for p in photos
+    )
+    return Grid(children=cells, columns=columns, gap_px=3, inset_px=3)
+
+
+def size(size_kb: int) -> str:
+    """Return a size with its unit."""
+    return f"{size_kb} KB" if size_kb < 1000 else f"{size_kb / 1000:.1f} MB"
+
+
+def tabs(shown: str) -> tuple[Tab, ...]:
+    """Return the gallery's main pages."""
+    entries: tuple[tuple[str, str, tuple[str, str], Go], ...] = (
+        ("photos", "image", ("Photos", "照片"), at("/")),
+        ("albums", "bookmark", ("Albums", "相册"), at("/albums")),
+        ("favourites", "heart", ("Favourites", "收藏"), at("/favourites")),
+        ("files", "folder", ("Files", "文件"), at("/files")),
+    )
+    return tuple(
+        Tab(icon=icon, words=words, selected=name == shown, do=to.at_root())
+        for name, icon, words, to in entries
+    )
+
+
+def name_form(ui: Ui, title: tuple[str, str], initial: str, save: Callable[[str], Do]) -> Page:
+    """Return a page with one field for a name."""
+    name = ui.field("name", ("Name", "名称"), initial)
+    button = Button(words=("Save", "保存"), do=save(name.value), enabled=bool(name.value.strip()))
+    return Page(title=title, body=(name, button))
+
+
+def file_row(ui: Ui, f: File) -> Row:
+    """Return a file as a row of a list."""
+    return Row(
+        title=f.name,
+        subtitle=f"{f.kind.upper()} · {size(f.size_kb)}",
+        do=at(f"/file/{f.id}"),
+        lead=Glyph(icon="file", tint=FILE_TINTS[f.kind]),
+        trailing=ui.ago(f.modified_at),
+    )

@@ -1,0 +1,1 @@
+"""The app `messages`; see `screenloop.phone.apps`."""

@@ -1,0 +1,1 @@
+"""The app `notes`; see `screenloop.phone.apps`."""

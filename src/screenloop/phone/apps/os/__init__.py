@@ -1,0 +1,1 @@
+"""The operating system as an app; see `screenloop.phone.apps`."""

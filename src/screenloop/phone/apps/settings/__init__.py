@@ -1,0 +1,1 @@
+"""The app `settings`; see `screenloop.phone.apps`."""

@@ -1,0 +1,325 @@
+"""Settings pages for screen, sounds, notifications, permissions and the screen lock."""
+
+from __future__ import annotations
+
+from screenloop.phone.apps.settings.actions import (
+    Volume,
+    allow_notices,
+    remove_pin,
+    set_brightness,
+    set_font,
+    set_notification_sound,
+    set_option,
+    set_permission,
+    set_pin,
+    set_ringtone,
+    set_sleep,
+    set_volume,
+    sound_notices,
+)
+from screenloop.phone.apps.settings.connect import system_switch
+from screenloop.phone.apps.settings.state import (
+    CHIMES,
+    FONTS,
+    PERMISSIONS,
+    RINGTONES,
+    SLEEPS,
+    WANTED,
+    NoticeId,
+    OptionName,
+    State,
+    app,
+    app_ids,
+    app_title,
+)
+from screenloop.phone.declare.view import Ui
+from screenloop.phone.draw.canvas import Words
+from screenloop.phone.draw.inputs import Chip, Chips, Slider, Switch
+from screenloop.phone.draw.page import Page
+from screenloop.phone.draw.rows import Glyph, Row
+from screenloop.phone.draw.widgets import Banner, Button, Card, Heading, Paragraph, Space, Widget
+
+
+def app_glyph(app_id: str) -> Glyph:
+    """Return an app's icon in its colour."""
+    from screenloop.phone.device.boot import installed
+
+    return Glyph(icon=installed()[app_id].icon, tint=installed()[app_id].tint)
+
+
+def option_switch(
+    s: State, name: OptionName, icon: str, label: Words, subtitle: Words = ""
+) -> Switch:
+    """Return a switch of these settings."""
+    on: bool = getattr(s, name)
+    return Switch(
+        label=label, value=on, icon=icon, subtitle=subtitle, do=set_option(name=name, on=not on)
+    )
+
+
+@app.page("/display")
+def display_page(s: State, ui: Ui) -> Page:
+    """Brightness, colours, text size, sleep."""
+    sleeps = tuple(
+        Chip(words=words, do=set_sleep(seconds=seconds), selected=s.sleep_s == seconds)
+        for seconds, words in SLEEPS
+    )
+    fonts = tuple(
+        Chip(words=words, do=set_font(percent=percent), selected=ui.system.font_scale == percent)
+        for percent, words in FONTS
+    )
+    return Page(
+        title=("Display", "显示"),
+        body=(
+            Card(
+                children=(
+                    Slider(
+                        label=("Brightness", "亮度"),
+                        icon="brightness",
+                        share=ui.system.brightness / 100,
+                        place=lambda share: set_brightness(level=round(share * 100)),
+                    ),
+                    option_switch(
+                        s, "auto_brightness", "sun", ("Automatic brightness", "自动亮度")
+                    ),
+                )
+            ),
+            Card(
+                children=(
+                    system_switch(ui, "dark", "moon", ("Dark theme", "深色主题")),
+                    option_switch(
+                        s,
+                        "night_light",
+                        "eye",
+                        ("Night light", "护眼模式"),
+                        ("Warmer colours", "更暖的颜色"),
+                    ),
+                    system_switch(ui, "auto_rotate", "rotate", ("Auto-rotate", "自动旋转")),
+                )
+            ),
+            Chips(chips=fonts, label=("Text size", "字体大小")),
+            Space(8),
+            Chips(chips=sleeps, label=("Screen goes dark after", "自动熄屏")),
+        ),
+    )
+
+
+def _volume(ui: Ui, name: Volume, icon: str, words: Words) -> Slider:
+    return Slider(
+        label=words,
+        icon=icon,
+        share=getattr(ui.system, f"{name}_volume") / 100,
+        place=lambda share: set_volume(name=name, level=round(share * 100)),
+    )
+
+
+@app.page("/sound")
+def sound_page(s: State, ui: Ui) -> Page:
+    """Volumes and tones."""
+    volumes: tuple[tuple[Volume, str, tuple[str, str]], ...] = (
+        ("media", "music", ("Media volume", "媒体音量")),
+        ("ring", "bell", ("Ring volume", "铃声音量")),
+        ("alarm", "alarm", ("Alarm volume", "闹钟音量")),
+    )
+    sliders = tuple(_volume(ui, name, icon, words) for name, icon, words in volumes)
+    return Page(
+        title=("Sound & vibration", "声音和振动"),
+        body=(
+            Card(children=sliders),
+            Card(
+                children=(
+                    system_switch(ui, "do_not_disturb", "bell_off", ("Do not disturb", "勿扰模式")),
+                    option_switch(s, "vibrate", "vibrate", ("Vibrate for calls", "来电振动")),
+                    option_switch(s, "touch_sounds", "volume", ("Touch sounds", "触摸提示音")),
+                )
+            ),
+            Card(
+                children=(
+                    Row(
+                        title=("Ringtone", "铃声"),
+                        subtitle=s.ringtone,
+                        lead=Glyph(icon="phone"),
+                        trailing_icon="chevron_right",
+                        do=ringtone_page(),
+                    ),
+                    Row(
+                        title=("Notification sound", "通知音"),
+                        subtitle=s.notification_sound,
+                        lead=Glyph(icon="bell"),
+                        trailing_icon="chevron_right",
+                        do=chime_page(),
+                    ),
+                )
+            ),
+        ),
+    )
+
+
+@app.page("/ringtone")
+def ringtone_page(s: State, ui: Ui) -> Page:
+    """Choose the ringtone."""
+    rows = tuple(
+        Row(
+            title=name,
+            do=set_ringtone(ringtone=name),
+            selected=s.ringtone == name,
+            lead=Glyph(icon="radio_checked" if s.ringtone == name else "radio"),
+        )
+        for name in RINGTONES
+    )
+    return Page(title=("Ringtone", "铃声"), body=(Card(children=rows),))
+
+
+@app.page("/chime")
+def chime_page(s: State, ui: Ui) -> Page:
+    """Choose the sound of notifications."""
+    rows = tuple(
+        Row(
+            title=name,
+            do=set_notification_sound(sound=name),
+            selected=s.notification_sound == name,
+            lead=Glyph(icon="radio_checked" if s.notification_sound == name else "radio"),
+        )
+        for name in CHIMES
+    )
+    return Page(title=("Notification sound", "通知音"), body=(Card(children=rows),))
+
+
+@app.page("/notifications")
+def notices_page(s: State, ui: Ui) -> Page:
+    """Which apps may notify."""
+    blocked = len(s.notices.where(lambda n: not n.allowed))
+    words = ui.t(f"{blocked} blocked", f"已屏蔽 {blocked} 个")
+    rows = tuple(
+        Row(
+            title=app_title(n.id),
+            lead=app_glyph(n.id),
+            subtitle=_notice_words(ui, n.allowed, n.sound),
+            trailing_icon="chevron_right",
+            do=notice_page(app=n.id),
+        )
+        for n in sorted(s.notices, key=lambda n: ui.t(*app_title(n.id)))
+    )
+    return Page(
+        title=("Notifications", "通知"),
+        subtitle=words if blocked else "",
+        body=(
+            Card(
+                children=(
+                    system_switch(ui, "do_not_disturb", "bell_off", ("Do not disturb", "勿扰模式")),
+                )
+            ),
+            Heading(words=("Apps", "应用")),
+            Card(children=rows),
+        ),
+    )
+
+
+def _notice_words(ui: Ui, allowed: bool, sound: bool) -> str:
+    if not allowed:
+        return ui.t("Blocked", "已屏蔽")
+    return ui.t("Allowed", "已允许") if sound else ui.t("Allowed, silent", "已允许，静音")
+
+
+@app.page("/notifications/{app}")
+def notice_page(s: State, ui: Ui, app: NoticeId) -> Page:
+    """The notifications of one app."""
+    n = s.notices[app]
+    return Page(
+        title=app_title(app),
+        body=(
+            Card(
+                children=(
+                    Switch(
+                        label=("Show notifications", "显示通知"),
+                        value=n.allowed,
+                        icon="bell",
+                        do=allow_notices(app=app, on=not n.allowed),
+                    ),
+                    Switch(
+                        label=("Sound", "声音"),
+                        value=n.sound,
+                        icon="volume",
+                        do=sound_notices(app=app, on=not n.sound),
+                    ),
+                )
+            ),
+        ),
+    )
+
+
+def _granted(ui: Ui, app_id: str, name: str) -> bool:
+    row = ui.system.permissions.first(lambda p: p.app == app_id and p.name == name)
+    return row is not None and row.granted
+
+
+@app.page("/privacy")
+def privacy_page(s: State, ui: Ui) -> Page:
+    """What apps may use, by what it is."""
+    rows = []
+    for name, words, icon in PERMISSIONS:
+        wanting = [app_id for app_id in app_ids() if name in WANTED.get(app_id, ())]
+        count = sum(_granted(ui, app_id, name) for app_id in wanting)
+        rows.append(
+            Row(
+                title=words,
+                lead=Glyph(icon=icon),
+                trailing_icon="chevron_right",
+                subtitle=ui.t(
+                    f"{count} of {len(wanting)} apps allowed",
+                    f"已允许 {count} / {len(wanting)} 个应用",
+                ),
+                do=permission_page(name=name),
+            )
+        )
+    return Page(
+        title=("Privacy", "隐私"),
+        body=(
+            Card(
+                children=(
+                    system_switch(ui, "location", "location", ("Use location", "使用位置信息")),
+                )
+            ),
+            Heading(words=("Permissions", "权限")),
+            Card(children=tuple(rows)),
+        ),
+    )
+
+
+@app.page("/privacy/{name}")
+def permission_page(s: State, ui: Ui, name: str) -> Page:
+    """Which apps may use one thing."""
+    found = next((p for p in PERMISSIONS if p[0] == name), PERMISSIONS[0])
+    rows = []
+    for app_id in app_ids():
+        if found[0] in WANTED.get(app_id, ()):
+            on = _granted(ui, app_id, found[0])
+            do = set_permission(app=app_id, name=found[0], granted=not on)
+            rows.append(Switch(label=app_title(app_id), value=on, do=do, icon=found[2]))
+    return Page(title=found[1], body=(Card(children=tuple(rows)),))
+
+
+@app.page("/security")
+def security_page(s: State, ui: Ui) -> Page:
+    """The screen lock."""
+    pin = ui.field("pin", ("New PIN (4 digits)", "新 PIN 码（4 位）"), kind="number", secret=True)
+    ready = len(pin.value) == 4 and pin.value.isdecimal()
+    locked = bool(s.pin)
+    state = ("The screen is locked with a PIN", "屏幕已用 PIN 码锁定")
+    open_ = ("There is no screen lock", "没有屏幕锁")
+    body: list[Widget] = [
+        Banner(icon="lock" if locked else "unlock", words=state if locked else open_),
+        pin,
+        Button(
+            words=("Change PIN", "更改 PIN 码") if locked else ("Set PIN", "设置 PIN 码"),
+            do=set_pin(pin=pin.value),
+            enabled=ready,
+        ),
+    ]
+    if locked:
+        body.append(Button(words=("Remove lock", "移除屏幕锁"), kind="danger", do=remove_pin()))
+    update = s.phone["phone"].security_update
+    body.append(
+        Paragraph(words=ui.t(f"Security update of {update}", f"安全更新：{update}"), muted=True)
+    )
+    return Page(title=("Security", "安全"), body=body)

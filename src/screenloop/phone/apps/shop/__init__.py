@@ -1,0 +1,1 @@
+"""The app `shop`; see `screenloop.phone.apps`."""

@@ -1,0 +1,271 @@
+"""What the shop keeps, the rules of its cart, and look-ups."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from screenloop.phone.apps.shop.seed import (
+    Address,
+    Category,
+    Line,
+    Opinion,
+    Order,
+    Product,
+    ProductId,
+    Review,
+    Speed,
+    Totals,
+    Wish,
+    seed_addresses,
+    seed_cart,
+    seed_opinions,
+    seed_orders,
+    seed_products,
+    seed_wishes,
+    totals,
+)
+from screenloop.phone.commands import Go
+from screenloop.phone.declare.app import App
+from screenloop.phone.declare.context import Ctx
+from screenloop.phone.declare.state import AppState, Catalog, Refers, Table
+from screenloop.phone.declare.system import SystemState
+
+LineId = Annotated[str, Refers("shop.cart")]
+OrderId = Annotated[str, Refers("shop.orders")]
+AddressId = Annotated[str, Refers("shop.addresses")]
+Quantity = Annotated[int, msgspec.Meta(ge=1, le=20)]
+StarCount = Annotated[int, msgspec.Meta(ge=1, le=5)]
+Sort = Literal["", "price_up", "price_down", "rating"]
+"""Empty: as the shop puts them."""
+MOST_FOUND = 40
+"""Products that a look-up returns."""
+CancelReason = Literal["Changed my mind", "Found it cheaper", "Ordered by mistake"]
+ReturnReason = Literal["Does not fit", "Damaged", "Not as described", "No longer needed"]
+SHIPPED_AFTER_S: dict[Speed, int] = {"express": 60, "standard": 600}
+DELIVERED_AFTER_S: dict[Speed, int] = {"express": 1800, "standard": 86_400}
+MERCHANT = "Nimbus"
+OPEN_STATES = ("unpaid", "processing", "shipped")
+
+
+class State(AppState):
+    """The catalogue, the cart, and what was ordered."""
+
+    products = Catalog(Product, prefix="product", seed=seed_products)
+    opinions = Catalog(Opinion, prefix="opinion", seed=seed_opinions)
+    cart = Table(Line, prefix="line", seed=seed_cart)
+    orders = Table(Order, prefix="order", seed=seed_orders)
+    addresses = Table(Address, prefix="address", seed=seed_addresses)
+    wishes = Table(Wish, prefix="wish", seed=seed_wishes)
+    reviews = Table(Review, prefix="review")
+    coupon: str = ""
+    default_address: str = "address1"
+    order_updates: bool = True
+
+
+app = App("shop", State, title=("Nimbus", "云上商店"), icon="bag", tint="#d9480f")
+
+
+# ---- rules -----------------------------------------------------------------------------------
+
+
+def at(path: str) -> Go:
+    """Return the move to a page by its path."""
+    return Go(app="shop", path=path)
+
+
+def online(ctx: Ctx) -> None:
+    """Refuse where the phone has no network."""
+    if not ctx.of(SystemState).online:
+        ctx.refuse(ctx.t("You are offline", "当前没有网络"))
+
+
+def items_cents(s: State) -> int:
+    """Return what the cart's lines cost."""
+    return sum(s.products[line.product].price_cents * line.quantity for line in s.cart)
+
+
+def totals_of(s: State, speed: Speed) -> Totals:
+    """Return what the cart costs with delivery and the coupon."""
+    return totals(items_cents(s), speed, s.coupon)
+
+
+def found(
+    s: State,
+    text: str = "",
+    category: str = "",
+    sort: Sort = "",
+    *,
+    max_cents: int = 0,
+    on_sale: bool = False,
+    in_stock: bool = False,
+) -> list[Product]:
+    """Return the products that fit, in order; empty arguments fit all."""
+    words = text.casefold().split()
+    rows = s.products.where(
+        lambda p: (
+            category in ("", p.category)
+            and all(w in f"{p.name} {p.brand} {p.kind} {p.category}".casefold() for w in words)
+            and (not max_cents or p.price_cents <= max_cents)
+            and (not on_sale or p.was_cents > 0)
+            and (not in_stock or p.stock > 0)
+        )
+    )
+    if sort == "price_up":
+        rows.sort(key=lambda p: p.price_cents)
+    elif sort == "price_down":
+        rows.sort(key=lambda p: -p.price_cents)
+    elif sort == "rating":
+        rows.sort(key=lambda p: (-p.rating, -p.ratings))
+    return rows
+
+
+def put_in_cart(s: State, ctx: Ctx, product: str, colour: str, quantity: int) -> None:
+    """Add to the line of the same product and colour, or make one."""
+    row = s.products[product]
+    if colour not in (row.colours or ("",)):
+        offered = ", ".join(row.colours) or ctx.t("one colour only", "仅一种颜色")
+        ctx.refuse(ctx.t(f"{row.name} is offered in: {offered}", f"{row.name}可选颜色：{offered}"))
+    same = s.cart.first(lambda x: x.product == product and x.colour == colour)
+    wanted = quantity + (same.quantity if same else 0)
+    in_stock(ctx, row, wanted)
+    if same is not None:
+        s.cart.update(same.id, quantity=wanted)
+    else:
+        s.cart.add(Line(product=product, colour=colour, quantity=quantity))
+
+
+def in_stock(ctx: Ctx, product: Product, quantity: int) -> None:
+    """Refuse more than there is."""
+    if product.stock == 0:
+        ctx.refuse(ctx.t(f"{product.name} is out of stock", f"{product.name}已售罄"))
+    if quantity > product.stock:
+        ctx.refuse(
+            ctx.t(
+                f"Only {product.stock} of {product.name} left",
+                f"{product.name}仅剩{product.stock}件",
+            )
+        )
+
+
+def in_cart(s: State, product: str, colour: str) -> int:
+    """Return how many of a product in a colour are in the cart."""
+    return sum(x.quantity for x in s.cart if x.product == product and x.colour == colour)
+
+
+# ---- queries -------------------------------------------------------------------------------------
+
+
+@app.query(
+    "products.search",
+    tool="Find products by words; sorts by price or rating; at most 40.",
+    shows="/",
+)
+def search(
+    s: State,
+    ctx: Ctx,
+    text: str,
+    sort: Sort = "",
+    max_price_cents: int | None = None,
+    in_stock: bool | None = None,
+) -> list[dict[str, object]]:
+    """Return the products that fit, shortened."""
+    return _short(found(s, text, "", sort, max_cents=max_price_cents or 0, in_stock=bool(in_stock)))
+
+
+@app.query(
+    "products.browse",
+    tool="List the products of a category; sorts by price or rating.",
+    shows="/c/{category}",
+)
+def browse(
+    s: State,
+    ctx: Ctx,
+    category: Category,
+    sort: Sort = "",
+    max_price_cents: int | None = None,
+    in_stock: bool | None = None,
+) -> list[dict[str, object]]:
+    """Return the products of a category, shortened."""
+    rows = found(s, "", category, sort, max_cents=max_price_cents or 0, in_stock=bool(in_stock))
+    return _short(rows)
+
+
+@app.query("products.offers", tool="List the reduced products.", shows="/offers")
+def offers(s: State, ctx: Ctx) -> list[dict[str, object]]:
+    """Return the reduced products, shortened."""
+    return _short(found(s, on_sale=True))
+
+
+def _short(rows: list[Product]) -> list[dict[str, object]]:
+    fields = ("id", "name", "brand", "category", "price_cents", "was_cents", "rating", "stock")
+    return [{f: getattr(p, f) for f in fields} for p in rows[:MOST_FOUND]]
+
+
+@app.query("products.get", tool="Read one product with its colours.", shows="/p/{product}")
+def get(s: State, ctx: Ctx, product: ProductId) -> Product:
+    """Return one product."""
+    return s.products[product]
+
+
+@app.query("products.reviews", tool="Read the reviews of a product.", shows="/p/{product}/reviews")
+def opinions(s: State, ctx: Ctx, product: ProductId) -> list[Opinion]:
+    """Return what other buyers wrote."""
+    return s.opinions.where(lambda o: o.product == product)
+
+
+@app.query(
+    "cart.get",
+    tool="Read the cart and what it costs with each delivery speed, in cents.",
+    shows="/cart",
+)
+def get_cart(s: State, ctx: Ctx) -> dict[str, object]:
+    """Return the cart."""
+    lines = [
+        {
+            "id": x.id,
+            "product": x.product,
+            "name": s.products[x.product].name,
+            "colour": x.colour,
+            "quantity": x.quantity,
+            "price_cents": s.products[x.product].price_cents,
+        }
+        for x in s.cart
+    ]
+    return {
+        "lines": lines,
+        "coupon": s.coupon,
+        "standard_cents": totals_of(s, "standard").total,
+        "express_cents": totals_of(s, "express").total,
+    }
+
+
+@app.query("orders.list", tool="List the orders, the latest first.", shows="/orders")
+def list_orders(s: State, ctx: Ctx, which: Literal["", "open", "done"] = "") -> list[Order]:
+    """Return the orders; open ones have not arrived yet."""
+    rows = s.orders.where(lambda o: which == "" or (o.state in OPEN_STATES) == (which == "open"))
+    return sorted(rows, key=lambda o: -o.placed_at)
+
+
+@app.query("orders.get", tool="Read one order.", shows="/orders/{order}")
+def get_order(s: State, ctx: Ctx, order: OrderId) -> Order:
+    """Return one order."""
+    return s.orders[order]
+
+
+@app.query("addresses.list", tool="List the delivery addresses.", shows="/addresses")
+def list_addresses(s: State, ctx: Ctx) -> list[dict[str, object]]:
+    """Return the addresses and which is the default."""
+    return [
+        {**msgspec.structs.asdict(a), "default": a.id == s.default_address} for a in s.addresses
+    ]
+
+
+@app.query("wishes.list", tool="List the products on the wish list.", shows="/wishes")
+def list_wishes(s: State, ctx: Ctx) -> list[dict[str, object]]:
+    """Return the wishes."""
+    return [
+        {"product": p.id, "name": p.name, "price_cents": p.price_cents}
+        for p in (s.products[w.product] for w in s.wishes)
+    ]

@@ -1,0 +1,319 @@
+"""What the shop draws: its own widgets, and the tiles, sums and words of several pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from screenloop.phone.apps.shop.seed import COLOURS, Address, OrderState, Product, Speed, Totals
+from screenloop.phone.apps.shop.state import CancelReason, ReturnReason, Sort, State, at
+from screenloop.phone.commands import Do, Go, SetLocal
+from screenloop.phone.declare.view import Ui
+from screenloop.phone.draw.canvas import Box, Canvas, Node, Words
+from screenloop.phone.draw.fonts import advance_px
+from screenloop.phone.draw.page import Tab
+from screenloop.phone.draw.rows import Tile
+from screenloop.phone.draw.theme import MARGIN_PX, mix
+from screenloop.phone.draw.widgets import Card, Grid, Widget
+from screenloop.types import Struct
+
+STAR = "#f0a020"
+
+
+class Hero(Struct, frozen=True, kw_only=True):
+    """The offer at the top of the shop."""
+
+    title: Words
+    text: Words
+    kind: str
+    seed: int
+    tint: str
+    do: Do
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 148
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        left, width = x + MARGIN_PX, w - 2 * MARGIN_PX
+        ground = f"linear-gradient(120deg,{self.tint},{mix(self.tint, '#000000', 0.35)})"
+        d.box(left, y + 4, width, 136, ground, radius=22)
+        d.picture(self.kind, self.seed, left + width - 128, y + 14, 116, 116, radius=18)
+        d.text(
+            self.title,
+            left + 20,
+            y + 30,
+            width - 160,
+            size_px=21,
+            line_px=26,
+            bold=True,
+            color="#ffffff",
+            lines=2,
+            role=None,
+        )
+        d.text(
+            self.text,
+            left + 20,
+            y + 90,
+            width - 160,
+            size_px=14,
+            color="#ffe3d6",
+            lines=2,
+            role=None,
+        )
+        label = f"{d.words(self.title)} · {d.words(self.text)}"
+        box = Box(left, y + 4, width, 136)
+        d.node(Node(role="button", label=label, box=box, do=self.do))
+
+
+class CategoryDot(Struct, frozen=True, kw_only=True):
+    """A category as a round picture with its name."""
+
+    kind: str
+    seed: int
+    words: Words
+    do: Do
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 96
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        d.picture(self.kind, self.seed, x + (w - 60) // 2, y + 6, 60, 60, radius=30)
+        label = d.words(self.words)
+        d.text(label, x, y + 70, w, size_px=12, align="center", role=None)
+        d.node(Node(role="button", label=label, box=Box(x, y, w, 94), do=self.do))
+
+
+class Price(Struct, frozen=True, kw_only=True):
+    """A price, with the old one struck through, and a word on the right."""
+
+    now: str
+    was: str = ""
+    note: Words = ""
+    note_color: str = ""
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 44
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        left = x + MARGIN_PX
+        d.text(self.now, left, y + 4, 150, size_px=26, bold=True, color=d.theme.tint)
+        step = int(advance_px(self.now, 26, True)) + 10
+        d.text(self.was, left + step, y + 14, 100, size_px=15, color=d.theme.muted, strike=True)
+        d.text(
+            self.note,
+            x + w - MARGIN_PX - 150,
+            y + 14,
+            150,
+            size_px=14,
+            align="right",
+            color=self.note_color or d.theme.muted,
+        )
+
+
+class SumLine(Struct, frozen=True, kw_only=True):
+    """One line of a bill."""
+
+    words: Words
+    amount: str
+    bold: bool = False
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 40 if self.bold else 32
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        size = 18 if self.bold else 14
+        color = d.theme.ink if self.bold else d.theme.muted
+        top = y + (8 if self.bold else 6)
+        label = d.words(self.words)
+        d.text(label, x + 16, top, w - 140, size_px=size, bold=self.bold, color=color, role=None)
+        d.text(
+            self.amount,
+            x + w - 136,
+            top,
+            120,
+            size_px=size,
+            bold=self.bold,
+            align="right",
+            role=None,
+        )
+        box = Box(x, y, w, self.height(d, w))
+        d.node(Node(role="text", label=f"{label} · {self.amount}", box=box))
+
+
+class Stars(Struct, frozen=True, kw_only=True):
+    """Five stars; where a local is named, a touch sets it."""
+
+    stars: int
+    label: str
+    local: str = ""
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 64 if self.local else 28
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        size, step = (36, 56) if self.local else (18, 21)
+        left = x + (w - 5 * step) // 2 if self.local else x + MARGIN_PX
+        for number in range(1, 6):
+            lit = number <= self.stars
+            at = left + (number - 1) * step
+            inset = (step - size) // 2
+            color = STAR if lit else d.theme.line
+            d.icon("star_filled", at + inset, y + (14 if self.local else 5), size, color)
+            if self.local:
+                do = SetLocal(values={self.local: number})
+                name = f"{number} {'star' if number == 1 else 'stars'}"
+                label = d.words((name, f"{number}星"))
+                box = Box(at, y, step, 64)
+                d.node(Node(role="button", label=label, box=box, do=do, selected=lit))
+        if not self.local:
+            d.text(self.label, left + 5 * step + 8, y + 4, w - 150, size_px=13, color=d.theme.muted)
+
+
+class Way(Struct, frozen=True, kw_only=True):
+    """How far an order has come: dots on a line."""
+
+    steps: tuple[Words, ...]
+    reached: int
+    """Number of steps that are done."""
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 84
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        t = d.theme
+        cell = w // len(self.steps)
+        first, last = x + cell // 2, x + w - cell // 2
+        d.box(first, y + 26, last - first, 4, t.line, radius=2)
+        if self.reached > 1:
+            d.box(first, y + 26, (self.reached - 1) * cell, 4, t.tint, radius=2)
+        for number, words in enumerate(self.steps):
+            done = number < self.reached
+            left = x + number * cell + cell // 2
+            d.box(left - 12, y + 16, 24, 24, t.tint if done else t.line, radius=12)
+            if done:
+                d.icon("check", left - 8, y + 20, 16, t.on_tint)
+            d.text(
+                words,
+                x + number * cell,
+                y + 48,
+                cell,
+                size_px=12,
+                align="center",
+                color=t.ink if done else t.muted,
+            )
+
+
+# ---- what several pages share --------------------------------------------------------------
+
+TINT = "#d9480f"
+BACK = ("Back", "返回")
+"""The answer that takes a question back."""
+STATES: dict[OrderState, tuple[str, str]] = {
+    "unpaid": ("Waiting for payment", "待付款"),
+    "processing": ("Being packed", "备货中"),
+    "shipped": ("On its way", "运输中"),
+    "delivered": ("Delivered", "已送达"),
+    "cancelled": ("Cancelled", "已取消"),
+    "returned": ("Returned", "已退货"),
+}
+REACHED: dict[OrderState, int] = {"unpaid": 0, "processing": 1, "shipped": 2, "delivered": 3}
+WAY: tuple[Words, ...] = (("Paid", "已付款"), ("Shipped", "已发货"), ("Delivered", "已送达"))
+SPEEDS: tuple[tuple[Speed, tuple[str, str]], ...] = (
+    ("standard", ("Standard, tomorrow", "标准，明天送达")),
+    ("express", ("Express, within the hour", "快速，一小时内")),
+)
+SORTS: tuple[tuple[Sort, tuple[str, str]], ...] = (
+    ("", ("Featured", "推荐")),
+    ("price_up", ("Low price", "价格从低到高")),
+    ("price_down", ("High price", "价格从高到低")),
+    ("rating", ("Rating", "评分最高")),
+)
+CANCEL_REASONS: tuple[tuple[CancelReason, tuple[str, str]], ...] = (
+    ("Changed my mind", ("Changed my mind", "不想要了")),
+    ("Found it cheaper", ("Found it cheaper", "找到更便宜的")),
+    ("Ordered by mistake", ("Ordered by mistake", "误下单")),
+)
+RETURN_REASONS: tuple[tuple[ReturnReason, tuple[str, str]], ...] = (
+    ("Does not fit", ("Does not fit", "尺寸不合适")),
+    ("Damaged", ("Damaged", "商品损坏")),
+    ("Not as described", ("Not as described", "与描述不符")),
+    ("No longer needed", ("No longer needed", "不再需要")),
+)
+
+
+def tabs(s: State, shown: str) -> tuple[Tab, ...]:
+    """Return the shop's main pages; the cart's tab counts its pieces."""
+    entries: tuple[tuple[str, str, tuple[str, str], Go], ...] = (
+        ("home", "store", ("Shop", "商店"), at("/")),
+        ("wishes", "heart", ("Wishes", "心愿单"), at("/wishes")),
+        ("cart", "cart", ("Cart", "购物车"), at("/cart")),
+        ("orders", "truck", ("Orders", "订单"), at("/orders")),
+        ("account", "user", ("Account", "账户"), at("/account")),
+    )
+    count = sum(line.quantity for line in s.cart)
+    return tuple(
+        Tab(
+            icon=icon,
+            words=words,
+            selected=name == shown,
+            do=to.at_root(),
+            badge=count if name == "cart" else 0,
+        )
+        for name, icon, words, to in entries
+    )
+
+
+def tile(ui: Ui, p: Product) -> Tile:
+    """Return a product as a tile."""
+    note = f"{p.rating / 10:.1f} / 5"
+    if p.was_cents:
+        note += ui.t(f" · was {ui.money(p.was_cents)}", f" · 原价{ui.money(p.was_cents)}")
+    if not p.stock:
+        note = ui.t("Out of stock", "已售罄")
+    return Tile(
+        kind=p.kind,
+        seed=p.seed,
+        title=p.name,
+        subtitle=ui.money(p.price_cents),
+        note=note,
+        do=at(f"/p/{p.id}"),
+    )
+
+
+def tiles(ui: Ui, products: Sequence[Product]) -> Grid:
+    """Return products as two columns of tiles."""
+    return Grid(children=tuple(tile(ui, p) for p in products), columns=2, gap_px=12)
+
+
+def colour_words(ui: Ui, colour: str) -> str:
+    """Return a colour's name."""
+    return ui.t(*COLOURS[colour]) if colour else ui.t("One colour", "单色")
+
+
+def sums_card(ui: Ui, sums: Totals, coupon: str) -> Card:
+    """Return what an order costs, line by line."""
+    rows: list[Widget] = [SumLine(words=("Items", "商品"), amount=ui.money(sums.items))]
+    if coupon:
+        words = ui.t(f"Coupon {coupon}", f"优惠码 {coupon}")
+        rows.append(SumLine(words=words, amount=ui.money(-sums.discount)))
+    free = ui.t("Free", "免费")
+    shown = ui.money(sums.delivery) if sums.delivery else free
+    rows.append(SumLine(words=("Delivery", "运费"), amount=shown))
+    rows.append(SumLine(words=("Total", "合计"), amount=ui.money(sums.total), bold=True))
+    return Card(children=tuple(rows))
+
+
+def address_line(a: Address) -> str:
+    """Return an address in one line."""
+    return f"{a.street}, {a.postcode} {a.city}"

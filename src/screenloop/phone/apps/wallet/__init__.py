@@ -1,0 +1,1 @@
+"""The app `wallet`; see `screenloop.phone.apps`."""

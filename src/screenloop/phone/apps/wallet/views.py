@@ -1,0 +1,206 @@
+"""What the wallet draws: its own widgets, and the rows, choices and words of several pages."""
+
+from __future__ import annotations
+
+from screenloop.phone.apps.wallet.seed import BALANCE, CATEGORIES, Transaction
+from screenloop.phone.apps.wallet.state import State, at
+from screenloop.phone.commands import Do, Go
+from screenloop.phone.declare.view import Ui
+from screenloop.phone.draw.canvas import Box, Canvas, Node, Words
+from screenloop.phone.draw.inputs import Chips
+from screenloop.phone.draw.page import Tab
+from screenloop.phone.draw.rows import Avatar, Glyph, Row
+from screenloop.phone.draw.theme import MARGIN_PX, mix
+from screenloop.types import Struct
+
+
+def _ground(tint: str) -> str:
+    return f"linear-gradient(135deg,{mix(tint, '#ffffff', 0.12)},{mix(tint, '#000000', 0.35)})"
+
+
+class BalanceCard(Struct, frozen=True, kw_only=True):
+    """The balance on the wallet's colour, with an eye that hides it."""
+
+    amount: str
+    caption: Words
+    tint: str
+    note: Words
+    icon: str
+    label: Words
+    do: Do
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 156
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        left, width = x + MARGIN_PX, w - 2 * MARGIN_PX
+        d.box(left, y + 4, width, 144, _ground(self.tint), radius=24, shadow=6)
+        pale = mix(self.tint, "#ffffff", 0.8)
+        d.text(self.caption, left + 20, y + 22, width - 90, size_px=14, color=pale)
+        d.text(self.amount, left + 20, y + 46, width - 40, size_px=36, bold=True, color="#ffffff")
+        d.text(self.note, left + 20, y + 110, width - 40, size_px=13, color=pale)
+        d.icon(self.icon, left + width - 46, y + 20, 22, "#ffffff")
+        box = Box(left + width - 56, y + 8, 44, 44)
+        d.node(Node(role="button", label=d.words(self.label), box=box, do=self.do))
+
+
+class CardFace(Struct, frozen=True, kw_only=True):
+    """A payment card as it looks."""
+
+    bank: str
+    network: str
+    last4: str
+    expires: str
+    tint: str
+    status: Words = ""
+    do: Do | None = None
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 186
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        left, width = x + MARGIN_PX, w - 2 * MARGIN_PX
+        d.box(left, y + 4, width, 172, _ground(self.tint), radius=20, shadow=4)
+        pale = mix(self.tint, "#ffffff", 0.75)
+        white = "#ffffff"
+        d.text(
+            self.bank, left + 20, y + 20, width - 150, size_px=17, bold=True, color=white, role=None
+        )
+        status = d.words(self.status)
+        if status:
+            d.box(left + width - 118, y + 18, 102, 28, "rgba(0,0,0,0.28)", radius=14)
+            d.text(
+                status,
+                left + width - 118,
+                y + 18,
+                102,
+                size_px=12,
+                line_px=28,
+                bold=True,
+                align="center",
+                color=white,
+                role=None,
+            )
+        d.box(left + 20, y + 64, 40, 30, "#e8c77a", radius=6)
+        d.box(left + 32, y + 64, 1, 30, "#b8934a")
+        d.box(left + 47, y + 64, 1, 30, "#b8934a")
+        shown = f"•••• •••• •••• {self.last4}"
+        d.text(shown, left + 20, y + 108, width - 40, size_px=18, color=white, role=None)
+        d.text(self.expires, left + 20, y + 142, 120, size_px=14, color=pale, role=None)
+        d.text(
+            self.network,
+            left + width - 140,
+            y + 138,
+            120,
+            size_px=18,
+            bold=True,
+            color=white,
+            align="right",
+            role=None,
+        )
+        label = " · ".join(filter(None, (self.bank, f"•••• {self.last4}", status)))
+        box = Box(left, y + 4, width, 172)
+        d.node(Node(role="button" if self.do else "image", label=label, box=box, do=self.do))
+
+
+class SpendBar(Struct, frozen=True, kw_only=True):
+    """What went to one category, as a row with a bar."""
+
+    icon: str
+    tint: str
+    words: Words
+    amount: str
+    share: float
+    """Of the largest one."""
+    do: Do
+
+    def height(self, d: Canvas, w: int) -> int:
+        """Return its height."""
+        return 64
+
+    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+        """Draw it."""
+        t = d.theme
+        left = x + MARGIN_PX
+        color = self.tint if not t.dark else mix(self.tint, "#ffffff", 0.4)
+        d.box(
+            left, y + 12, 40, 40, mix(self.tint, t.surface, 0.86 if not t.dark else 0.7), radius=13
+        )
+        d.icon(self.icon, left + 10, y + 22, 20, color)
+        room = w - 2 * MARGIN_PX - 54
+        label = d.words(self.words)
+        d.text(label, left + 54, y + 12, room - 100, size_px=15, role=None)
+        d.text(
+            self.amount,
+            left + 54 + room - 100,
+            y + 12,
+            100,
+            size_px=15,
+            bold=True,
+            align="right",
+            role=None,
+        )
+        d.box(left + 54, y + 42, room, 6, t.fill, radius=3)
+        d.box(left + 54, y + 42, max(6, round(room * self.share)), 6, color, radius=3)
+        box = Box(x, y, w, 64)
+        d.node(Node(role="row", label=f"{label} · {self.amount}", box=box, do=self.do))
+
+
+# ---- what several pages share --------------------------------------------------------------
+
+STATES = {
+    "open": ("Open", "待处理"),
+    "paid": ("Paid", "已支付"),
+    "declined": ("Declined", "已拒绝"),
+    "cancelled": ("Cancelled", "已取消"),
+    "void": ("Closed", "已关闭"),
+}
+
+
+def tabs(shown: str) -> tuple[Tab, ...]:
+    """Return the wallet's main pages."""
+    entries: tuple[tuple[str, str, tuple[str, str], Go], ...] = (
+        ("home", "wallet", ("Home", "首页"), at("/")),
+        ("activity", "list", ("Activity", "明细"), at("/activity")),
+        ("cards", "card", ("Cards", "卡片"), at("/cards")),
+        ("spending", "coins", ("Spending", "支出"), at("/spending")),
+    )
+    return tuple(
+        Tab(icon=icon, words=words, selected=name == shown, do=to.at_root())
+        for name, icon, words, to in entries
+    )
+
+
+def transaction_row(ui: Ui, t: Transaction) -> Row:
+    """Return a transaction as a row of a list."""
+    words, icon, tint = next(c[1:] for c in CATEGORIES if c[0] == t.category)
+    sign = "+" if t.amount_cents > 0 else ""
+    lead = Avatar(name=t.title) if t.person else Glyph(icon=icon, tint=tint)
+    return Row(
+        title=t.title,
+        subtitle=f"{ui.t(*words)} · {ui.ago(t.at_s)}",
+        lead=lead,
+        trailing=f"{sign}{ui.money(t.amount_cents)}",
+        do=at(f"/t/{t.id}"),
+    )
+
+
+def source_words(s: State, ui: Ui, source: str) -> str:
+    """Return the name of a source of money."""
+    if source == BALANCE:
+        return ui.t("Balance", "余额")
+    card = s.cards.get(source)
+    return f"{card.bank} {card.last4}" if card else ui.t("Removed card", "已移除的卡")
+
+
+def sources(s: State, ui: Ui) -> Chips:
+    """Return chips to choose where money comes from."""
+    usable = s.cards.where(lambda c: c.verified)
+    usable.sort(key=lambda c: c.id != s.main_card)
+    options: list[tuple[str, Words]] = [(BALANCE, source_words(s, ui, BALANCE))]
+    options += [(c.id, source_words(s, ui, c.id)) for c in usable]
+    return ui.chips("source", options, BALANCE, label=("Pay with", "支付方式"))

@@ -1,0 +1,1 @@
+"""What shows that apps work and that tasks can be solved by touch."""

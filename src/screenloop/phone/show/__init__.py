@@ -1,0 +1,1 @@
+"""Pixels, and the live page."""

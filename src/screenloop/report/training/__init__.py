@@ -1,0 +1,1 @@
+"""The pages, curves and lines of a training run."""

@@ -1,0 +1,1 @@
+"""Tasks across several apps."""

@@ -1,0 +1,1 @@
+"""Tasks within one app."""

@@ -1,0 +1,1 @@
+"""What tasks start from: people, money, times and records of a world."""

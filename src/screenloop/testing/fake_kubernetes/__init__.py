@@ -1,0 +1,1 @@
+"""A Kubernetes API in memory, with faults that can be switched on."""

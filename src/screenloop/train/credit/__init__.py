@@ -1,0 +1,1 @@
+"""What an attempt is worth, and which of its tokens earned it."""

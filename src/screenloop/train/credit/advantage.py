@@ -1,0 +1,302 @@
+"""From the attempts of an update to Samples with advantages: one door to all estimators; pure.
+
+Order of things: unscored attempts leave, groups that teach nothing are skipped and counted, the
+estimator runs on what is left, its values are laid onto the sampled tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from screenloop.errors import ConfigError
+from screenloop.train.credit.gae import gae
+from screenloop.train.credit.group_advantage import (
+    dr_grpo,
+    grpo,
+    reinforce_plus_plus,
+    reinforce_plus_plus_baseline,
+    rloo,
+)
+from screenloop.train.credit.groups import GroupCounts, ScoredAttempt, select_groups
+from screenloop.train.credit.reward import AttemptReward
+from screenloop.train.credit.step_advantage import (
+    AnchorFigures,
+    StepAdvantages,
+    StepRows,
+    gigpo,
+    hgpo,
+)
+from screenloop.train.data.samples import (
+    Sample,
+    with_attempt_advantage,
+    with_step_advantages,
+    with_token_advantages,
+)
+from screenloop.train.settings import RELATIVE, AdvantageSettings
+from screenloop.types import Struct
+
+TokenValues = Mapping[str, Sequence[float]]
+"""Attempt id to one value a sampled token, in order."""
+_GROUP_ESTIMATORS = {"grpo": grpo, "dr_grpo": dr_grpo, "rloo": rloo}
+
+
+class TrainAttempt(Struct, frozen=True, kw_only=True):
+    """One attempt as an update sees it."""
+
+    attempt_id: str
+    group_id: str
+    reward: AttemptReward | None
+    """`None` when it is unscored."""
+    samples: tuple[Sample, ...]
+    anchors: tuple[str, ...] = ()
+    """One a step; needed by `gigpo` and `hgpo` alone."""
+
+
+class UpdateSamples(Struct, frozen=True, kw_only=True):
+    """What an update trains on."""
+
+    samples: tuple[Sample, ...]
+    counts: GroupCounts
+    anchors: AnchorFigures | None = None
+    returns: dict[str, tuple[float, ...]] = {}
+    """Targets of the value head by attempt, one a sampled token (`ppo`)."""
+
+
+def update_samples(
+    attempts: Sequence[TrainAttempt],
+    settings: AdvantageSettings,
+    *,
+    values: TokenValues | None = None,
+    token_costs: TokenValues | None = None,
+) -> UpdateSamples:
+    """Return the Samples to train on, with their advantages.
+
+    Costs of tokens are taken off where the estimator looks. Where one number is compared (`grpo`,
+    `dr_grpo`, `rloo`, `reinforce++_baseline`), the attempt's total is lowered by the sum over its
+    tokens, which all of them share. Where tokens earn (`ppo`, `reinforce++`), each pays for itself.
+    Where steps earn (`gigpo`, `hgpo`), the total pays in the episode part, and in the step part a
+    step's reward is lowered by the costs of its tokens, so that steps before it feel them with the
+    discount. Whether a group has spread is asked before any cost: attempts that did equally well
+    differ in their costs by next to nothing, which a division by their standard deviation would
+    blow up to a full advantage.
+
+    Args:
+        attempts: All attempts of the update, unscored ones too.
+        settings: Which estimator, and how.
+        values: What the value head said of each sampled token (`ppo`).
+        token_costs: Taken off the reward of each sampled token: the KL in the reward.
+
+    Raises:
+        ConfigError: an attempt is there twice, an anchor, a value or a cost is missing.
+    """
+    by_id = {attempt.attempt_id: attempt for attempt in attempts}
+    costs = {} if token_costs is None else token_costs
+    selection = select_groups(map(_scored, attempts), relative=settings.estimator in RELATIVE)
+    kept = [by_id[attempt.attempt_id] for attempt in selection.attempts]
+    if not kept:
+        return UpdateSamples(samples=(), counts=selection.counts)
+    rewards_n = torch.tensor(
+        [
+            reward - sum(costs.get(attempt.attempt_id, ()))
+            for attempt, reward in zip(kept, selection.rewards_n, strict=True)
+        ],
+        dtype=torch.float64,
+    )
+    groups_n = torch.tensor(selection.groups_n)
+    match settings.estimator:
+        case "grpo" | "dr_grpo" | "rloo":
+            values_n = _GROUP_ESTIMATORS[settings.estimator](rewards_n, groups_n).tolist()
+            samples = [
+                with_attempt_advantage(sample, value)
+                for attempt, value in zip(kept, values_n, strict=True)
+                for sample in attempt.samples
+            ]
+            return UpdateSamples(samples=tuple(samples), counts=selection.counts)
+        case "gigpo" | "hgpo":
+            found = _stepwise(kept, rewards_n, groups_n, settings, costs)
+            return UpdateSamples(
+                samples=_laid_by_step(kept, found.advantages_s.tolist()),
+                counts=selection.counts,
+                anchors=found.anchors,
+            )
+        case _:
+            return _tokenwise(kept, rewards_n, groups_n, settings, selection.counts, values, costs)
+
+
+def token_rewards(attempt: TrainAttempt, costs: Sequence[float] = ()) -> list[float]:
+    """Return the reward of each sampled token of an attempt: a step's is on its last token.
+
+    What a step without a trained token earned goes to the next trained one, or to the last; so the
+    sum is the attempt's total less the costs.
+
+    Raises:
+        ConfigError: costs are given, but not one a sampled token.
+    """
+    reward = _reward_of(attempt)
+    net = [gain - cost for gain, cost in zip(reward.step_rewards, reward.step_costs, strict=True)]
+    spans = [span for sample in attempt.samples for span in sample.spans if span.end > span.start]
+    made: list[float] = []
+    paid = 0
+    for span in spans:
+        made += [0.0] * (span.end - span.start)
+        made[-1] += sum(net[paid : span.step_index + 1])
+        paid = span.step_index + 1
+    if made:
+        made[-1] += sum(net[paid:])
+    if costs:
+        _require_one_each(attempt, costs, "costs")
+        made = [gain - cost for gain, cost in zip(made, costs, strict=True)]
+    return made
+
+
+def _scored(attempt: TrainAttempt) -> ScoredAttempt:
+    return ScoredAttempt(
+        attempt_id=attempt.attempt_id,
+        group_id=attempt.group_id,
+        reward=None if attempt.reward is None else attempt.reward.total,
+    )
+
+
+def _stepwise(
+    kept: Sequence[TrainAttempt],
+    rewards_n: Tensor,
+    groups_n: Tensor,
+    settings: AdvantageSettings,
+    costs: TokenValues,
+) -> StepAdvantages:
+    rewards: list[float] = []
+    penalties: list[float] = []
+    anchors: list[str] = []
+    owners: list[int] = []
+    for index, attempt in enumerate(kept):
+        reward = _reward_of(attempt)
+        if len(attempt.anchors) != len(reward.step_rewards):
+            raise ConfigError(
+                f"{settings.estimator} needs one anchor a step, but attempt {attempt.attempt_id} "
+                f"has {len(attempt.anchors)} for {len(reward.step_rewards)} steps"
+            )
+        by_step = _costs_by_step(attempt, costs.get(attempt.attempt_id, ()))
+        rewards += [gain - by_step.get(t, 0.0) for t, gain in enumerate(reward.step_rewards)]
+        penalties += reward.step_costs
+        anchors += attempt.anchors
+        owners += [index] * len(attempt.anchors)
+    rows = StepRows(
+        attempts_s=torch.tensor(owners),
+        rewards_s=torch.tensor(rewards, dtype=torch.float64),
+        anchors_s=tuple(anchors),
+        costs_s=torch.tensor(penalties, dtype=torch.float64),
+    )
+    if settings.estimator == "gigpo":
+        return gigpo(
+            rows,
+            rewards_n,
+            groups_n,
+            gamma=settings.discount,
+            omega=settings.omega,
+            normalise=settings.normalise or "none",
+            pool_steps=settings.pool_steps,
+        )
+    return hgpo(
+        rows,
+        rewards_n,
+        groups_n,
+        history=settings.history,
+        gamma=settings.discount,
+        alpha=settings.alpha,
+        normalise=settings.normalise or "std",
+    )
+
+
+def _tokenwise(
+    kept: Sequence[TrainAttempt],
+    rewards_n: Tensor,
+    groups_n: Tensor,
+    settings: AdvantageSettings,
+    counts: GroupCounts,
+    values: TokenValues | None,
+    costs: TokenValues,
+) -> UpdateSamples:
+    rows = [token_rewards(attempt, costs.get(attempt.attempt_id, ())) for attempt in kept]
+    rewards_nt = _padded(rows)
+    mask_nt = _padded([[1.0] * len(row) for row in rows])
+    returns: dict[str, tuple[float, ...]] = {}
+    if settings.estimator == "reinforce++":
+        found_nt = reinforce_plus_plus(
+            rewards_nt, mask_nt, gamma=settings.discount, statistics=settings.statistics
+        )
+    elif settings.estimator == "reinforce++_baseline":
+        found_nt = reinforce_plus_plus_baseline(
+            rewards_n, groups_n, mask_nt, statistics=settings.statistics
+        )
+    else:
+        for attempt in kept:
+            _require_one_each(attempt, (values or {}).get(attempt.attempt_id, ()), "values")
+        assert values is not None
+        targets = gae(
+            rewards_nt,
+            _padded([values[attempt.attempt_id] for attempt in kept]),
+            mask_nt,
+            gamma=settings.discount,
+            lam=settings.lam,
+            statistics=settings.statistics,
+        )
+        found_nt = targets.advantages_bt
+        returns = {
+            attempt.attempt_id: tuple(row[: len(own)])
+            for attempt, row, own in zip(kept, targets.returns_bt.tolist(), rows, strict=True)
+        }
+    samples = [
+        sample
+        for attempt, row, own in zip(kept, found_nt.tolist(), rows, strict=True)
+        for sample in with_token_advantages(attempt.samples, row[: len(own)])
+    ]
+    return UpdateSamples(samples=tuple(samples), counts=counts, returns=returns)
+
+
+def _laid_by_step(
+    kept: Sequence[TrainAttempt], advantages_s: Sequence[float]
+) -> tuple[Sample, ...]:
+    made: list[Sample] = []
+    taken = 0
+    for attempt in kept:
+        own = dict(enumerate(advantages_s[taken : taken + len(attempt.anchors)]))
+        taken += len(attempt.anchors)
+        made += [with_step_advantages(sample, own) for sample in attempt.samples]
+    return tuple(made)
+
+
+def _costs_by_step(attempt: TrainAttempt, costs: Sequence[float]) -> dict[int, float]:
+    if not costs:
+        return {}
+    _require_one_each(attempt, costs, "costs")
+    by_step: dict[int, float] = {}
+    taken = 0
+    for sample in attempt.samples:
+        for span in sample.spans:
+            width = span.end - span.start
+            by_step[span.step_index] = sum(costs[taken : taken + width])
+            taken += width
+    return by_step
+
+
+def _reward_of(attempt: TrainAttempt) -> AttemptReward:
+    if attempt.reward is None:
+        raise ConfigError(f"attempt {attempt.attempt_id} is unscored; it earns nothing to lay out")
+    return attempt.reward
+
+
+def _require_one_each(attempt: TrainAttempt, given: Sequence[float], what: str) -> None:
+    sampled = sum(sample.sampled for sample in attempt.samples)
+    if len(given) != sampled:
+        raise ConfigError(
+            f"attempt {attempt.attempt_id} has {sampled} sampled tokens but {len(given)} {what}"
+        )
+
+
+def _padded(rows: Sequence[Sequence[float]]) -> Tensor:
+    return torch.nn.utils.rnn.pad_sequence(
+        [torch.tensor(row, dtype=torch.float64) for row in rows], batch_first=True
+    )

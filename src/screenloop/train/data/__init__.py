@@ -1,0 +1,1 @@
+"""From Episodes to Samples: token-exact records, windows, demonstrations, splits."""

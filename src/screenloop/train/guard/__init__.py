@@ -1,0 +1,1 @@
+"""What an update may be learnt from, and when a run stops itself."""
