@@ -28,6 +28,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -196,11 +197,20 @@ def probe_both(base: str, other: str | None, parts: str) -> tuple[Hashes, Hashes
             probe = start_probe(tree, label, folder / f"{label}.json", parts)
             stack.callback(_end, probe)
             running[label] = probe
-        for label, probe in running.items():
-            if probe.wait():
-                fail(f"the probe of {label} failed; what it said is above.")
+        _await(running)
         hashes = [json.loads((folder / f"{label}.json").read_text()) for label in trees]
         return hashes[0], hashes[1]
+
+
+def _await(running: Mapping[str, subprocess.Popen[bytes]]) -> None:
+    """Wait for all probes, or for the first that fails: it makes the others useless."""
+    while True:
+        codes = {label: probe.poll() for label, probe in running.items()}
+        if failed := [label for label, code in codes.items() if code]:
+            fail(f"the probe of {failed[0]} failed; what it said is above.")
+        if None not in codes.values():
+            return
+        time.sleep(0.2)
 
 
 def _end(probe: subprocess.Popen[bytes]) -> None:

@@ -134,9 +134,9 @@ def seeds(book: Book) -> None:
         for app_id, data in business_data(doc).items():
             orders = {n: list(rows) for n, rows in data.items() if isinstance(rows, dict)}
             book.put(f"seed/{WORLD}/{seed}/{app_id}", [data, orders])
-            state = installed()[app_id].state
+            state = installed()[app_id].state(doc.apps[app_id].data, people)
             for name in state.catalogs:
-                rows = people.catalog(state, name)
+                rows = state.read(name)
                 book.put(f"catalog/{WORLD}/{seed}/{app_id}.{name}", [rows, list(rows)])
 
 
