@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -11,11 +12,11 @@ from msgspec.structs import replace
 from screenloop.errors import ConfigError, TaskError
 from screenloop.phone.commands import Go
 from screenloop.phone.declare.app import App
-from screenloop.phone.declare.cast import START, cast
+from screenloop.phone.declare.cast import START, Cast, cast
 from screenloop.phone.declare.document import AppDoc, Doc, PageDoc
 from screenloop.phone.declare.state import AppData
 from screenloop.phone.declare.system import OS_ID
-from screenloop.phone.device.device import Apps, Device
+from screenloop.phone.device.device import QUANTUM_MS, Apps, Device
 from screenloop.phone.device.navigation import go
 from screenloop.registry import load
 
@@ -53,40 +54,42 @@ def installed() -> Apps:
 @lru_cache(maxsize=128)
 def initial_doc(world: str, seed: int) -> Doc:
     """Return the state every device of a world starts from; shared by all of them."""
-    people = cast(world, seed)
-    parts = {
-        app.id: AppDoc(data=app.state.initial(people), stack=(PageDoc(path="/"),))
-        for app in installed().values()
-    }
+    parts = _first_parts(installed().values(), cast(world, seed))
     return Doc(
         world=world, seed=seed, clock_ms=int(START.timestamp()) * 1000, front=OS_ID, apps=parts
     )
 
 
-def patched(doc: Doc, patches: tuple[dict[str, Any], ...]) -> Doc:
+def _first_parts(apps: Iterable[App[Any]], people: Cast) -> dict[str, AppDoc]:
+    return {
+        app.id: AppDoc(data=app.state.initial(people), stack=(PageDoc(path="/"),)) for app in apps
+    }
+
+
+def patched(doc: Doc, patches: tuple[dict[str, Any], ...], apps: Apps | None = None) -> Doc:
     """Return the state with a task's patches applied.
 
     A patch is `{app, table, op: add, row}`, `{app, table, op: set, id, fields}`,
     `{app, table, op: remove, id}`, `{app, field, op: set, value}`, or `{app, op: show, path}`: the
-    user has this page of the app in front.
+    user has this page of the app in front. `apps` are the installed ones unless given.
 
     Raises:
         TaskError: a patch names what does not exist or has the wrong type.
     """
     for number, patch in enumerate(patches):
         try:
-            doc = _patch_one(doc, patch)
+            doc = _patch_one(doc, patch, apps or installed())
         except (KeyError, TypeError, msgspec.ValidationError) as error:
             raise TaskError(f"world patch {number} {patch!r} cannot be applied: {error}") from error
     return doc
 
 
-def _patch_one(doc: Doc, patch: dict[str, Any]) -> Doc:
+def _patch_one(doc: Doc, patch: dict[str, Any], apps: Apps) -> Doc:
     app_id = patch["app"]
     part = doc.apps[app_id]
     if patch.get("op") == "show":
         return go(doc, Go(app=app_id, path=patch["path"]))
-    state_type = installed()[app_id].state
+    state_type = apps[app_id].state
     names = frozenset({*state_type.tables, *state_type.scalars})
     state = state_type(part.data, cast(doc.world, doc.seed), names)
     if "field" in patch:
@@ -123,9 +126,14 @@ def new_device(
     seed: int = 0,
     patches: tuple[dict[str, Any], ...] = (),
     *,
-    quantum_ms: int = 1000,
+    apps: Iterable[App[Any]] = (),
+    quantum_ms: int = QUANTUM_MS,
     strict: bool = False,
 ) -> Device:
-    """Return a phone in a world's initial state."""
-    doc = patched(initial_doc(world, seed), patches)
-    return Device(installed(), doc, quantum_ms=quantum_ms, strict=strict)
+    """Return a phone in a world's initial state, with `apps` beside the installed ones."""
+    doc = initial_doc(world, seed)
+    known = installed()
+    if own := {app.id: app for app in apps}:
+        known = {**known, **own}
+        doc = replace(doc, apps={**doc.apps, **_first_parts(own.values(), cast(world, seed))})
+    return Device(known, patched(doc, patches, known), quantum_ms=quantum_ms, strict=strict)
