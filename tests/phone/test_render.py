@@ -14,7 +14,7 @@ from screenloop.phone.device.boot import installed, new_device
 from screenloop.phone.device.device import Device
 from screenloop.phone.device.screen import SIZE_PX, Screen
 from screenloop.phone.draw.canvas import Canvas
-from screenloop.phone.draw.icons import ICON_NAMES
+from screenloop.phone.draw.icons import icon_names
 from screenloop.phone.draw.imagery import PICTURE_KINDS
 from screenloop.phone.draw.images import icon_key, image_bytes, picture_key
 from screenloop.phone.draw.theme import theme
@@ -146,7 +146,7 @@ def _typing(device: Device, words: str) -> Device:
 # ---- images ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ICON_NAMES)
+@pytest.mark.parametrize("name", icon_names())
 def test_every_icon_can_be_had_by_its_key(name: str) -> None:
     assert image_bytes(icon_key(name, 24, "#1a1c20")).startswith(b"<svg")
 
