@@ -19,7 +19,7 @@ def draw_keyboard(d: Canvas, layout: Keyboard, kind: str) -> None:
     top = screen_h - KEYBOARD_PX
     d.limit(0, screen_h)
     d.box(0, top, w, KEYBOARD_PX, d.theme.line)
-    d.node(Node(role="dialog", label="", box=Box(0, top, w, KEYBOARD_PX), blocks=True))
+    d.node(Node("dialog", "", Box(0, top, w, KEYBOARD_PX), blocks=True))
     if kind in ("number", "phone"):
         _draw_digits(d, top + 4)
     else:
@@ -80,5 +80,5 @@ def _key(
     if is_icon:
         d.icon(shown, x + w // 2 - 11, y + h // 2 - 11, 22)
     else:
-        d.text(shown, x, y, w, size_px=17, line_px=h, align="center", role=None)
-    d.node(Node(role="key", label=label, box=Box(x, y, w, h), do=do))
+        d.centered(shown, x, y, w, 17, line_px=h)
+    d.node(Node("key", label, Box(x, y, w, h), do=do))

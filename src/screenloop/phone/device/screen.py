@@ -141,7 +141,7 @@ def _draw_status(d: Canvas, doc: Doc, system: SystemState, *, light: bool) -> No
     if not light:
         d.box(0, 0, w, STATUS_PX, d.theme.bg)
     clock = f"{doc.now_s // 3600 % 24:02d}:{doc.now_s // 60 % 60:02d}"
-    d.text(clock, 18, 5, 60, size_px=14, line_px=22, bold=True, color=color)
+    d.text(clock, 18, 5, 60, 14, color, line_px=22, bold=True)
     icons = ["battery"]
     if system.airplane:
         icons.append("airplane")
@@ -158,7 +158,7 @@ def _draw_status(d: Canvas, doc: Doc, system: SystemState, *, light: bool) -> No
         d.box(66, 14, 6, 6, d.theme.tint if not light else "#ffffff", radius=3)
     label = f"{clock}, {', '.join(reversed(icons))}, {len(system.notifications)} notifications"
     opens = None if doc.overlay is not None else Overlay(path="/shade")
-    d.node(Node(role="button", label=label, box=Box(0, 0, w, STATUS_PX), do=opens, blocks=True))
+    d.node(Node("button", label, Box(0, 0, w, STATUS_PX), do=opens, blocks=True))
 
 
 def _draw_navigation(d: Canvas, *, light: bool) -> None:
@@ -177,11 +177,11 @@ def _draw_navigation(d: Canvas, *, light: bool) -> None:
         x = number * width
         d.icon(icon, x + width // 2 - 10, top + 12, 20, color)
         box = Box(x, top, width, NAV_PX)
-        d.node(Node(role="button", label=d.words(label), box=box, do=do, blocks=True))
+        d.node(Node("button", d.words(label), box, do=do, blocks=True))
 
 
 def _draw_toast(d: Canvas, words: str, keyboard_px: int) -> None:
     w, screen_h = d.size_px
     top = screen_h - max(keyboard_px, NAV_PX) - 64
     d.box(24, top, w - 48, 46, "#2b2e34", radius=12)
-    d.text(words, 40, top, w - 80, size_px=14, line_px=46, color="#ffffff")
+    d.text(words, 40, top, w - 80, 14, "#ffffff", line_px=46)

@@ -59,7 +59,7 @@ class Box(Struct, frozen=True, kw_only=False):
         return self.x + self.w // 2, self.y + self.h // 2
 
 
-class Node(Struct, frozen=True, kw_only=True):
+class Node(Struct, frozen=True, kw_only=False):
     """One thing on the screen: what accessibility tells and, where bound, what a touch does."""
 
     role: Role
@@ -181,11 +181,11 @@ class Canvas:
         x: int,
         y: int,
         w: int,
-        *,
         size_px: int = 15,
+        color: str = "",
+        *,
         line_px: int = 0,
         bold: bool = False,
-        color: str = "",
         align: Align = "left",
         lines: int | None = 1,
         role: Role | None = "text",
@@ -222,8 +222,25 @@ class Canvas:
                     )
         return height
 
+    def centered(
+        self,
+        words: Words,
+        x: int,
+        y: int,
+        w: int,
+        size_px: int,
+        color: str = "",
+        *,
+        line_px: int = 0,
+        bold: bool = False,
+    ) -> None:
+        """Paint one line in the middle of a width; the widget's own node says it aloud."""
+        self.text(
+            words, x, y, w, size_px, color, line_px=line_px, bold=bold, align="center", role=None
+        )
+
     def lines_of(
-        self, words: Words, w: int, *, size_px: int, bold: bool = False, lines: int | None = None
+        self, words: Words, w: int, size_px: int, *, bold: bool = False, lines: int | None = None
     ) -> int:
         """Return how many lines a text takes."""
         text = self.words(words)

@@ -6,7 +6,7 @@ import calendar
 from datetime import date
 
 from screenloop.phone.commands import Do, SetLocal
-from screenloop.phone.draw.canvas import Box, Canvas, Node, Words
+from screenloop.phone.draw.canvas import Box, Canvas, Node, Role, Words
 from screenloop.phone.draw.inputs import MONTHS, WEEKDAYS
 from screenloop.phone.draw.theme import MARGIN_PX
 from screenloop.types import Struct
@@ -23,23 +23,14 @@ class DateField(Struct, frozen=True, kw_only=True):
     """The month shown (`YYYY-MM`) while the calendar is open."""
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return 64
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         day = date.fromisoformat(self.value)
-        shown = f"{d.words(WEEKDAYS[day.weekday()])} {day.day} {d.words(MONTHS[day.month - 1])}"
-        _draw_closed(
-            d,
-            x,
-            y,
-            w,
-            "calendar",
-            self.label,
-            f"{shown} {day.year}",
-            SetLocal(values={f"{self.name}.open": self.value[:7]}),
-        )
+        weekday, month = d.words(WEEKDAYS[day.weekday()]), d.words(MONTHS[day.month - 1])
+        shown = f"{weekday} {day.day} {month} {day.year}"
+        opening = SetLocal(values={f"{self.name}.open": self.value[:7]})
+        _draw_closed(d, x, y, w, "calendar", self.label, shown, opening)
         if self.opened:
             d.later(lambda: self._draw_open(d))
 
@@ -48,7 +39,7 @@ class DateField(Struct, frozen=True, kw_only=True):
         left, top, w = _draw_popup(d, 412, SetLocal(values={f"{name}.open": ""}))
         year, month = map(int, self.opened.split("-"))
         heading = f"{d.words(MONTHS[month - 1])} {year}"
-        d.text(heading, left, top + 18, w, size_px=17, bold=True, align="center", role="heading")
+        d.text(heading, left, top + 18, w, 17, bold=True, align="center", role="heading")
         for icon, dx, label, step in (
             ("chevron_left", 12, ("Previous month", "上个月"), -1),
             ("chevron_right", w - 56, ("Next month", "下个月"), 1),
@@ -56,14 +47,8 @@ class DateField(Struct, frozen=True, kw_only=True):
             index = year * 12 + month - 1 + step
             target = f"{index // 12}-{index % 12 + 1:02d}"
             d.icon(icon, left + dx + 10, top + 18, 24, d.theme.ink)
-            d.node(
-                Node(
-                    role="button",
-                    label=d.words(label),
-                    box=Box(left + dx, top + 8, 44, 44),
-                    do=SetLocal(values={f"{name}.open": target}),
-                )
-            )
+            box, do = Box(left + dx, top + 8, 44, 44), SetLocal(values={f"{name}.open": target})
+            d.node(Node("button", d.words(label), box, do=do))
         first, days = calendar.monthrange(year, month)
         cells: list[tuple[str, Do | None, bool]] = [
             (d.words(day)[:3], None, False) for day in WEEKDAYS
@@ -87,11 +72,9 @@ class TimeField(Struct, frozen=True, kw_only=True):
     """`hour` or `minute` while open."""
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return 64
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         opening = SetLocal(values={f"{self.name}.open": "hour"})
         _draw_closed(d, x, y, w, "clock", self.label, self.value, opening)
         if self.opened:
@@ -101,39 +84,18 @@ class TimeField(Struct, frozen=True, kw_only=True):
         name = self.name
         is_hour = self.opened == "hour"
         left, top, w = _draw_popup(d, 352, SetLocal(values={f"{name}.open": ""}))
-        words = ("Hour", "小时") if is_hour else ("Minute", "分钟")
-        d.text(
-            f"{d.words(words)} · {self.value}",
-            left,
-            top + 18,
-            w,
-            size_px=17,
-            bold=True,
-            align="center",
-            role="heading",
-        )
+        unit = d.words(("Hour", "小时") if is_hour else ("Minute", "分钟"))
+        heading = f"{unit} · {self.value}"
+        d.text(heading, left, top + 18, w, 17, bold=True, align="center", role="heading")
         hour, minute = self.value.split(":")
         cells: list[tuple[str, Do | None, bool]] = []
-        if is_hour:
-            for number in range(24):
-                new = f"{number:02d}"
-                do = SetLocal(values={name: f"{new}:{minute}", f"{name}.open": "minute"})
-                cells.append((new, do, new == hour))
-        else:
-            for number in range(0, 60, 5):
-                new = f"{number:02d}"
-                do = SetLocal(values={name: f"{hour}:{new}", f"{name}.open": ""})
-                cells.append((new, do, new == minute))
-        _draw_cells(
-            d,
-            cells,
-            6 if is_hour else 4,
-            left + 12,
-            top + 64,
-            w - 24,
-            prefix=d.words(words) + " ",
-            row_px=64,
-        )
+        for number in range(24) if is_hour else range(0, 60, 5):
+            new = f"{number:02d}"
+            value, following = (f"{new}:{minute}", "minute") if is_hour else (f"{hour}:{new}", "")
+            do = SetLocal(values={name: value, f"{name}.open": following})
+            cells.append((new, do, new == (hour if is_hour else minute)))
+        columns = 6 if is_hour else 4
+        _draw_cells(d, cells, columns, left + 12, top + 64, w - 24, prefix=f"{unit} ", row_px=64)
 
 
 def _draw_popup(d: Canvas, height: int, close: Do) -> tuple[int, int, int]:
@@ -141,11 +103,11 @@ def _draw_popup(d: Canvas, height: int, close: Do) -> tuple[int, int, int]:
     screen_w, screen_h = d.size_px
     d.limit(0, screen_h)
     d.box(0, 0, screen_w, screen_h, "#000000", opacity=0.45)
-    d.node(Node(role="dialog", label="", box=Box(0, 0, screen_w, screen_h), do=close, blocks=True))
+    d.node(Node("dialog", "", Box(0, 0, screen_w, screen_h), do=close, blocks=True))
     width = screen_w - 56
     left, top = 28, (screen_h - height) // 2
     d.box(left, top, width, height, d.theme.surface, radius=24)
-    d.node(Node(role="dialog", label="", box=Box(left, top, width, height), blocks=True))
+    d.node(Node("dialog", "", Box(left, top, width, height), blocks=True))
     return left, top, width
 
 
@@ -168,27 +130,11 @@ def _draw_cells(
         if chosen:
             d.box(left + (cell - 36) // 2, top + 3, 36, 36, t.tint, radius=18)
         color = t.on_tint if chosen else t.ink if do else t.muted
-        d.text(
-            label,
-            left,
-            top,
-            cell,
-            size_px=14,
-            line_px=42,
-            color=color,
-            align="center",
-            role=None if do else "text",
-        )
+        role: Role | None = None if do else "text"
+        d.text(label, left, top, cell, 14, color, line_px=42, align="center", role=role)
         if do is not None:
-            d.node(
-                Node(
-                    role="button",
-                    label=prefix + label,
-                    box=Box(left, top, cell, row_px),
-                    do=do,
-                    selected=chosen,
-                )
-            )
+            box = Box(left, top, cell, row_px)
+            d.node(Node("button", prefix + label, box, do=do, selected=chosen))
 
 
 def _draw_closed(
@@ -199,7 +145,7 @@ def _draw_closed(
     left, width = x + MARGIN_PX, w - 2 * MARGIN_PX
     d.box(left, y + 4, width, 56, t.fill, radius=12)
     words = d.words(label)
-    d.text(words, left + 14, y + 10, width - 60, size_px=12, color=t.muted, role=None)
-    d.text(shown, left + 14, y + 29, width - 60, size_px=15, line_px=21, role=None)
+    d.text(words, left + 14, y + 10, width - 60, 12, t.muted, role=None)
+    d.text(shown, left + 14, y + 29, width - 60, 15, line_px=21, role=None)
     d.icon(icon, left + width - 38, y + 20, 24, t.muted)
-    d.node(Node(role="button", label=words, box=Box(left, y + 4, width, 56), do=do, value=shown))
+    d.node(Node("button", words, Box(left, y + 4, width, 56), do=do, value=shown))

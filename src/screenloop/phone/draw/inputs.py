@@ -15,28 +15,20 @@ from screenloop.phone.draw.theme import MARGIN_PX
 from screenloop.types import Struct
 
 FieldKind = Literal["text", "number", "phone", "search"]
-MONTHS = (
-    ("January", "一月"),
-    ("February", "二月"),
-    ("March", "三月"),
-    ("April", "四月"),
-    ("May", "五月"),
-    ("June", "六月"),
-    ("July", "七月"),
-    ("August", "八月"),
-    ("September", "九月"),
-    ("October", "十月"),
-    ("November", "十一月"),
-    ("December", "十二月"),
+MONTHS = tuple(
+    zip(
+        "January February March April May June July August September October November "
+        "December".split(),
+        "一月 二月 三月 四月 五月 六月 七月 八月 九月 十月 十一月 十二月".split(),
+        strict=True,
+    )
 )
-WEEKDAYS = (
-    ("Mon", "周一"),
-    ("Tue", "周二"),
-    ("Wed", "周三"),
-    ("Thu", "周四"),
-    ("Fri", "周五"),
-    ("Sat", "周六"),
-    ("Sun", "周日"),
+WEEKDAYS = tuple(
+    zip(
+        "Mon Tue Wed Thu Fri Sat Sun".split(),
+        "周一 周二 周三 周四 周五 周六 周日".split(),
+        strict=True,
+    )
 )
 CARET = "|"
 
@@ -56,7 +48,6 @@ class Field(Struct, frozen=True, kw_only=True):
     secret: bool = False
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         if self.kind == "search":
             return 60
         return 68 + (max(self.lines, self._shown_lines(d, w)) - 1) * 21
@@ -68,19 +59,11 @@ class Field(Struct, frozen=True, kw_only=True):
         return max(1, d.lines_of(self.value + caret, w - 2 * MARGIN_PX - 28, size_px=15))
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         t = d.theme
         left, width, h = x + MARGIN_PX, w - 2 * MARGIN_PX, self.height(d, w) - 10
         search = self.kind == "search"
-        d.box(
-            left,
-            y + 4,
-            width,
-            h,
-            t.fill,
-            radius=25 if search else 12,
-            border=t.tint if self.focused else "",
-        )
+        border = t.tint if self.focused else ""
+        d.box(left, y + 4, width, h, t.fill, radius=25 if search else 12, border=border)
         label = d.words(self.label)
         shown = "•" * len(self.value) if self.secret else self.value
         caret = CARET if self.focused else ""
@@ -88,35 +71,20 @@ class Field(Struct, frozen=True, kw_only=True):
             shown = _tail(drawable(shown), width - (60 if search else 28))
         if search:
             d.icon("search", left + 14, y + 18, 22, t.muted)
-            d.text(
-                (shown + caret) or label,
-                left + 46,
-                y + 4,
-                width - 60,
-                size_px=15,
-                line_px=h,
-                color=t.ink if shown else t.muted,
-                role=None,
-            )
+            text, ink = (shown + caret) or label, t.ink if shown else t.muted
+            d.text(text, left + 46, y + 4, width - 60, 15, ink, line_px=h, role=None)
         else:
             color = t.tint if self.focused else t.muted
-            d.text(label, left + 14, y + 10, width - 28, size_px=12, color=color, role=None)
-            d.text(
-                (shown + caret) or self.hint,
-                left + 14,
-                y + 29,
-                width - 28,
-                size_px=15,
-                line_px=21,
-                color=t.ink if shown + caret else t.muted,
-                role=None,
-                lines=1 if self.lines == 1 else None,
-            )
+            d.text(label, left + 14, y + 10, width - 28, 12, color, role=None)
+            text, ink = shown + caret, t.ink if shown + caret else t.muted
+            lines = 1 if self.lines == 1 else None
+            at, room = (left + 14, y + 29), width - 28
+            d.text(text or self.hint, *at, room, 15, ink, line_px=21, role=None, lines=lines)
         d.node(
             Node(
-                role="field",
-                label=label,
-                box=Box(left, y + 4, width, h),
+                "field",
+                label,
+                Box(left, y + 4, width, h),
                 field=self.name,
                 value=self.value,
                 do=Focus(field=self.name),
@@ -139,11 +107,9 @@ class Switch(Struct, frozen=True, kw_only=True):
     enabled: bool = True
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return 68 if self.subtitle else 56
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         t = d.theme
         h = self.height(d, w)
         left = x + MARGIN_PX
@@ -154,24 +120,17 @@ class Switch(Struct, frozen=True, kw_only=True):
         ink = t.ink if self.enabled else t.muted
         label, subtitle = d.words(self.label), d.words(self.subtitle)
         if subtitle:
-            d.text(label, left, y + 11, room, size_px=16, color=ink, role=None)
-            d.text(subtitle, left, y + 36, room, size_px=13, color=t.muted, role=None)
+            d.text(label, left, y + 11, room, 16, ink, role=None)
+            d.text(subtitle, left, y + 36, room, 13, t.muted, role=None)
         else:
-            d.text(label, left, y + 17, room, size_px=16, line_px=22, color=ink, role=None)
+            d.text(label, left, y + 17, room, 16, ink, line_px=22, role=None)
         right = x + w - MARGIN_PX - 48
         top = y + (h - 28) // 2
         d.box(right, top, 48, 28, t.tint if self.value else t.line, radius=14)
         d.box(right + (24 if self.value else 4), top + 4, 20, 20, "#ffffff", radius=10)
-        d.node(
-            Node(
-                role="switch",
-                label=" · ".join(filter(None, (label, subtitle))),
-                box=Box(x, y, w, h),
-                checked=self.value,
-                enabled=self.enabled,
-                do=self.do if self.enabled else None,
-            )
-        )
+        label = " · ".join(filter(None, (label, subtitle)))
+        box, do = Box(x, y, w, h), self.do if self.enabled else None
+        d.node(Node("switch", label, box, do=do, checked=self.value, enabled=self.enabled))
 
 
 class Check(Struct, frozen=True, kw_only=True):
@@ -185,11 +144,9 @@ class Check(Struct, frozen=True, kw_only=True):
     long: Do | None = None
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return 64 if self.subtitle else 50
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         t = d.theme
         h = self.height(d, w)
         top = y + (h - 24) // 2
@@ -201,28 +158,12 @@ class Check(Struct, frozen=True, kw_only=True):
         label, subtitle = d.words(self.label), d.words(self.subtitle)
         left, room = x + MARGIN_PX + 40, w - 2 * MARGIN_PX - 40
         done = self.value and self.strike
-        d.text(
-            label,
-            left,
-            y + (9 if subtitle else (h - 22) // 2),
-            room,
-            size_px=16,
-            line_px=22,
-            color=t.muted if done else t.ink,
-            strike=done,
-            role=None,
-        )
-        d.text(subtitle, left, y + 34, room, size_px=13, color=t.muted, role=None)
-        d.node(
-            Node(
-                role="checkbox",
-                label=" · ".join(filter(None, (label, subtitle))),
-                box=Box(x, y, w, h),
-                checked=self.value,
-                do=self.do,
-                long=self.long,
-            )
-        )
+        top, ink = y + (9 if subtitle else (h - 22) // 2), t.muted if done else t.ink
+        d.text(label, left, top, room, 16, ink, line_px=22, strike=done, role=None)
+        d.text(subtitle, left, y + 34, room, 13, t.muted, role=None)
+        label = " · ".join(filter(None, (label, subtitle)))
+        box = Box(x, y, w, h)
+        d.node(Node("checkbox", label, box, do=self.do, long=self.long, checked=self.value))
 
 
 class Chip(Struct, frozen=True, kw_only=True):
@@ -254,40 +195,21 @@ class Chips(Struct, frozen=True, kw_only=True):
         return lines
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return 44 * len(self._lines(d, w)) + 4 + (22 if self.label else 0)
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         t = d.theme
         if self.label:
-            d.text(self.label, x + MARGIN_PX, y + 2, w - 32, size_px=13, color=t.muted)
+            d.text(self.label, x + MARGIN_PX, y + 2, w - 32, 13, t.muted)
             y += 22
         for line in self._lines(d, w):
             for chip, left, width in line:
                 fill, ink = (t.tint, t.on_tint) if chip.selected else (t.fill, t.ink)
                 d.box(x + left, y + 4, width, 36, fill, radius=18)
                 label = d.words(chip.words)
-                d.text(
-                    label,
-                    x + left,
-                    y + 4,
-                    width,
-                    size_px=14,
-                    line_px=36,
-                    color=ink,
-                    align="center",
-                    role=None,
-                )
-                d.node(
-                    Node(
-                        role="chip",
-                        label=label,
-                        box=Box(x + left, y + 2, width, 40),
-                        do=chip.do,
-                        selected=chip.selected,
-                    )
-                )
+                d.centered(label, x + left, y + 4, width, 14, ink, line_px=36)
+                box = Box(x + left, y + 2, width, 40)
+                d.node(Node("chip", label, box, do=chip.do, selected=chip.selected))
             y += 44
 
 
@@ -301,31 +223,22 @@ class Stepper(Struct, frozen=True, kw_only=True):
     unit: Words = ""
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return 60
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         t = d.theme
         label = d.words(self.label)
-        d.text(label, x + MARGIN_PX, y + 19, w - 190, size_px=16, line_px=22)
+        d.text(label, x + MARGIN_PX, y + 19, w - 190, 16, line_px=22)
         right = x + w - MARGIN_PX - 140
         d.box(right, y + 10, 140, 40, t.fill, radius=20)
         shown = f"{self.value} {d.words(self.unit)}".strip()
-        d.text(shown, right + 40, y + 10, 60, size_px=16, line_px=40, bold=True, align="center")
+        d.text(shown, right + 40, y + 10, 60, 16, line_px=40, bold=True, align="center")
         sides = (("minus", right, self.less, "−"), ("plus", right + 100, self.more, "+"))
         for icon, left, do, sign in sides:
             d.icon(icon, left + 10, y + 20, 20, t.tint if do else t.line)
-            d.node(
-                Node(
-                    role="button",
-                    label=f"{label} {sign}",
-                    box=Box(left, y + 8, 40, 44),
-                    do=do,
-                    enabled=do is not None,
-                    value=str(self.value),
-                )
-            )
+            box, value = Box(left, y + 8, 40, 44), str(self.value)
+            enabled = do is not None
+            d.node(Node("button", f"{label} {sign}", box, do=do, enabled=enabled, value=value))
 
 
 class Slider(Struct, frozen=True, kw_only=True):
@@ -337,11 +250,9 @@ class Slider(Struct, frozen=True, kw_only=True):
     icon: str = ""
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return 72
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         t = d.theme
         left = x + MARGIN_PX + (38 if self.icon else 0)
         width = x + w - MARGIN_PX - left
@@ -349,30 +260,13 @@ class Slider(Struct, frozen=True, kw_only=True):
             d.icon(self.icon, x + MARGIN_PX, y + 32, 22, t.muted)
         label = d.words(self.label)
         percent = f"{round(self.share * 100)}%"
-        d.text(label, left, y + 8, width - 50, size_px=14, role=None)
-        d.text(
-            percent,
-            left + width - 50,
-            y + 8,
-            50,
-            size_px=13,
-            color=t.muted,
-            align="right",
-            role=None,
-        )
+        d.text(label, left, y + 8, width - 50, 14, role=None)
+        d.text(percent, left + width - 50, y + 8, 50, 13, t.muted, align="right", role=None)
         filled = round(width * self.share)
         d.box(left, y + 42, width, 6, t.fill, radius=3)
         d.box(left, y + 42, filled, 6, t.tint, radius=3)
         d.box(left + filled - 10, y + 35, 20, 20, t.tint, radius=10)
-        d.node(
-            Node(
-                role="slider",
-                label=label,
-                box=Box(left, y + 28, width, 36),
-                place=self.place,
-                value=percent,
-            )
-        )
+        d.node(Node("slider", label, Box(left, y + 28, width, 36), place=self.place, value=percent))
 
 
 def _tail(text: str, width_px: int) -> str:

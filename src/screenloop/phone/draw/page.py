@@ -80,21 +80,14 @@ class Dialog(Struct, frozen=True, kw_only=True):
         d.limit(0, screen_h)
         d.box(0, 0, screen_w, screen_h, "#000000", opacity=0.45)
         outside = Box(0, 0, screen_w, screen_h)
-        d.node(Node(role="dialog", label="", box=outside, do=self.dismiss, blocks=True))
+        d.node(Node("dialog", "", outside, do=self.dismiss, blocks=True))
         d.box(left, top, w, height, t.surface, radius=26)
-        d.node(
-            Node(
-                role="dialog",
-                label=d.words(self.title),
-                box=Box(left, top, w, height),
-                blocks=True,
-            )
-        )
-        d.text(self.title, left + 24, top + 22, w - 48, size_px=19, bold=True, lines=1)
+        d.node(Node("dialog", d.words(self.title), Box(left, top, w, height), blocks=True))
+        d.text(self.title, left + 24, top + 22, w - 48, 19, bold=True, lines=1)
         y = top + 58
-        y += d.text(
-            self.text, left + 24, y, w - 48, size_px=15, line_px=21, color=t.muted, lines=None
-        ) + (8 if lines else 0)
+        y += d.text(self.text, left + 24, y, w - 48, 15, t.muted, line_px=21, lines=None) + (
+            8 if lines else 0
+        )
         for widget in self.body:
             widget.draw(d, left, y, w)
             y += widget.height(d, w)
@@ -106,19 +99,8 @@ class Dialog(Struct, frozen=True, kw_only=True):
         for button in self.buttons:
             label = d.words(button.words)
             color = d.theme.danger if button.danger else d.theme.tint
-            d.text(
-                label,
-                x,
-                y,
-                width,
-                size_px=15,
-                line_px=48,
-                bold=True,
-                color=color,
-                align="center",
-                role=None,
-            )
-            d.node(Node(role="button", label=label, box=Box(x, y, width, 48), do=button.do))
+            d.centered(label, x, y, width, 15, color, line_px=48, bold=True)
+            d.node(Node("button", label, Box(x, y, width, 48), do=button.do))
             x += width
 
 
@@ -206,7 +188,7 @@ def _draw_bar(d: Canvas, page: Page, height: int, depth: int, ground: str) -> No
     d.box(0, 0, w, height, ground)
     top = height - BAR_PX
     left = MARGIN_PX
-    d.node(Node(role="dialog", label="", box=Box(0, top, w, BAR_PX), blocks=True))
+    d.node(Node("dialog", "", Box(0, top, w, BAR_PX), blocks=True))
     if depth > 1:
         back = IconButton(icon="back", label=("Navigate up", "返回上一页"), do=Back())
         back.place(d, 4, top + 6)
@@ -214,10 +196,10 @@ def _draw_bar(d: Canvas, page: Page, height: int, depth: int, ground: str) -> No
     room = w - left - 8 - 46 * len(page.actions)
     size = 26 if page.large else 20
     if page.subtitle:
-        d.text(page.title, left, top + 5, room, size_px=18, bold=True, role="heading")
-        d.text(page.subtitle, left, top + 31, room, size_px=12, color=d.theme.muted)
+        d.text(page.title, left, top + 5, room, 18, bold=True, role="heading")
+        d.text(page.subtitle, left, top + 31, room, 12, d.theme.muted)
     else:
-        d.text(page.title, left, top, room, size_px=size, line_px=BAR_PX, bold=True, role="heading")
+        d.text(page.title, left, top, room, size, line_px=BAR_PX, bold=True, role="heading")
     x = w - 8 - 46 * len(page.actions)
     for action in page.actions:
         action.place(d, x, top + 6)
@@ -229,7 +211,7 @@ def _draw_bottom(d: Canvas, page: Page, y: int, footer_px: int, tabs_px: int, gr
     if footer_px or tabs_px:
         d.box(0, y, w, screen_h - y, ground)
         area = Box(0, y, w, footer_px + tabs_px)
-        d.node(Node(role="dialog", label="", box=area, blocks=True))
+        d.node(Node("dialog", "", area, blocks=True))
     for widget in page.footer:
         widget.draw(d, 0, y, w)
         y += widget.height(d, w)
@@ -246,37 +228,19 @@ def _draw_bottom(d: Canvas, page: Page, y: int, footer_px: int, tabs_px: int, gr
             d.box(x + width // 2 - 28, y + 6, 56, 28, t.tint_soft, radius=14)
         d.icon(tab.icon, x + width // 2 - 12, y + 8, 24, color)
         label = d.words(tab.words)
-        d.text(label, x, y + 37, width, size_px=12, color=color, align="center", role=None)
+        d.centered(label, x, y + 37, width, 12, color)
         if tab.badge:
             d.box(x + width // 2 + 6, y + 4, 20, 16, t.danger, radius=8)
-            d.text(
-                str(tab.badge),
-                x + width // 2 + 6,
-                y + 4,
-                20,
-                size_px=11,
-                line_px=16,
-                color="#ffffff",
-                align="center",
-                role=None,
-            )
-        d.node(
-            Node(
-                role="tab",
-                label=label,
-                box=Box(x, y, width, TABS_PX),
-                do=tab.do,
-                selected=tab.selected,
-                value=str(tab.badge or ""),
-            )
-        )
+            d.centered(str(tab.badge), x + width // 2 + 6, y + 4, 20, 11, "#ffffff", line_px=16)
+        box, badge = Box(x, y, width, TABS_PX), str(tab.badge or "")
+        d.node(Node("tab", label, box, do=tab.do, selected=tab.selected, value=badge))
 
 
 def _draw_fab(d: Canvas, fab: Fab, bottom: int) -> None:
     x, y = d.size_px[0] - 74, bottom - 74
     d.box(x, y, 58, 58, d.theme.tint, radius=18, shadow=6)
     d.icon(fab.icon, x + 16, y + 16, 26, d.theme.on_tint)
-    d.node(Node(role="button", label=d.words(fab.words), box=Box(x, y, 58, 58), do=fab.do))
+    d.node(Node("button", d.words(fab.words), Box(x, y, 58, 58), do=fab.do))
 
 
 class Sheet(Struct, frozen=True, kw_only=True):
@@ -294,19 +258,19 @@ def draw_sheet(d: Canvas, sheet: Sheet, *, scroll_px: int) -> Region:
     d.limit(0, screen_h)
     d.box(0, 0, w, screen_h, "#000000", opacity=0.5)
     outside = Box(0, 0, w, screen_h)
-    d.node(Node(role="dialog", label="", box=outside, do=sheet.dismiss, blocks=True))
+    d.node(Node("dialog", "", outside, do=sheet.dismiss, blocks=True))
     heights = [v.height(d, w) for v in sheet.body]
     content = sum(heights) + 16
     room = screen_h - NAV_PX - STATUS_PX - 40
     height = min(room, content + 60)
     top = STATUS_PX if sheet.from_top else screen_h - NAV_PX - height
     d.box(0, top, w, height, d.theme.bg, radius=24)
-    d.node(Node(role="dialog", label=d.words(sheet.title), box=Box(0, top, w, height), blocks=True))
+    d.node(Node("dialog", d.words(sheet.title), Box(0, top, w, height), blocks=True))
     view = Box(0, top + 56, w, height - 60)
     offset = min(max(0, scroll_px), max(0, content - view.h))
     _draw_body(d, sheet.body, heights, view, offset)
     d.limit(0, screen_h)
     if offset:
         d.box(0, top, w, 56, d.theme.bg, radius=24)
-    d.text(sheet.title, 24, top + 16, w - 48, size_px=18, bold=True, role="heading")
+    d.text(sheet.title, 24, top + 16, w - 48, 18, bold=True, role="heading")
     return Region(box=view, content_px=content, offset_px=offset)

@@ -17,32 +17,21 @@ class Avatar(Struct, frozen=True, kw_only=True):
     size_px: int = 40
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return self.size_px + 16
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it in the middle of the width."""
         self.place(d, x + (w - self.size_px) // 2, y + 8)
 
     def place(self, d: Canvas, x: int, y: int) -> None:
-        """Draw it with its top left corner at a point."""
         tint = AVATAR_TINTS[sum(map(ord, self.name)) % len(AVATAR_TINTS)]
         fill = mix(tint, d.theme.surface, 0.8 if not d.theme.dark else 0.55)
         d.box(x, y, self.size_px, self.size_px, fill, radius=self.size_px // 2)
         words = self.name.split()
         initials = "".join(word[0] for word in (words[:1] + words[1:][-1:])) or "?"
         size = round(self.size_px * 0.38)
-        d.text(
-            initials,
-            x,
-            y + (self.size_px - round(size * 1.4)) // 2,
-            self.size_px,
-            size_px=size,
-            bold=True,
-            align="center",
-            role=None,
-            color=tint if not d.theme.dark else mix(tint, "#ffffff", 0.6),
-        )
+        ink = tint if not d.theme.dark else mix(tint, "#ffffff", 0.6)
+        top = y + (self.size_px - round(size * 1.4)) // 2
+        d.centered(initials, x, top, self.size_px, size, ink, bold=True)
 
 
 class Glyph(Struct, frozen=True, kw_only=True):
@@ -53,7 +42,6 @@ class Glyph(Struct, frozen=True, kw_only=True):
     size_px: int = 40
 
     def place(self, d: Canvas, x: int, y: int) -> None:
-        """Draw it with its top left corner at a point."""
         tint = self.tint or d.theme.tint
         fill = mix(tint, d.theme.surface, 0.86 if not d.theme.dark else 0.7)
         d.box(x, y, self.size_px, self.size_px, fill, radius=self.size_px // 3)
@@ -70,7 +58,6 @@ class Thumb(Struct, frozen=True, kw_only=True):
     size_px: int = 48
 
     def place(self, d: Canvas, x: int, y: int) -> None:
-        """Draw it with its top left corner at a point."""
         d.picture(self.kind, self.seed, x, y, self.size_px, self.size_px, radius=10)
 
 
@@ -94,13 +81,11 @@ class Row(Struct, frozen=True, kw_only=True):
     danger: bool = False
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         if self.subtitle:
             return 68
         return 60 if self.lead else 52
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         h = self.height(d, w)
         t = d.theme
         if self.selected:
@@ -116,36 +101,19 @@ class Row(Struct, frozen=True, kw_only=True):
         color = t.danger if self.danger else t.ink
         title, subtitle = d.words(self.title), d.words(self.subtitle)
         if subtitle:
-            d.text(title, left, y + 11, room, size_px=16, bold=self.bold, color=color, role=None)
-            d.text(
-                subtitle,
-                left,
-                y + 36,
-                room,
-                size_px=13,
-                color=t.ink if self.bold else t.muted,
-                role=None,
-                bold=self.bold,
-            )
+            d.text(title, left, y + 11, room, 16, color, bold=self.bold, role=None)
+            quiet = t.ink if self.bold else t.muted
+            d.text(subtitle, left, y + 36, room, 13, quiet, bold=self.bold, role=None)
         else:
-            d.text(
-                title,
-                left,
-                y + (h - 22) // 2,
-                room,
-                size_px=16,
-                line_px=22,
-                bold=self.bold,
-                color=color,
-                role=None,
-            )
+            top = y + (h - 22) // 2
+            d.text(title, left, top, room, 16, color, line_px=22, bold=self.bold, role=None)
         self._draw_trailing(d, x, y, w, h, trailing, side)
         label = " · ".join(part for part in (title, subtitle, trailing) if part)
         d.node(
             Node(
-                role="row" if self.do or self.long else "text",
-                label=label,
-                box=Box(x, y, w, h),
+                "row" if self.do or self.long else "text",
+                label,
+                Box(x, y, w, h),
                 do=self.do,
                 long=self.long,
                 swipe_left=self.swipe_left,
@@ -165,32 +133,12 @@ class Row(Struct, frozen=True, kw_only=True):
         if self.badge:
             top = y + (38 if self.subtitle else (h - 20) // 2)
             d.box(right - 22, top, 22, 20, t.tint, radius=10)
-            d.text(
-                str(self.badge),
-                right - 22,
-                top,
-                22,
-                size_px=12,
-                line_px=20,
-                bold=True,
-                color=t.on_tint,
-                align="center",
-                role=None,
-            )
+            d.centered(str(self.badge), right - 22, top, 22, 12, t.on_tint, line_px=20, bold=True)
             if not self.subtitle:
                 right -= 28
         if trailing:
             top = y + (14 if self.subtitle else (h - 20) // 2)
-            d.text(
-                trailing,
-                right - side,
-                top,
-                side,
-                size_px=13,
-                color=t.muted,
-                align="right",
-                role=None,
-            )
+            d.text(trailing, right - side, top, side, 13, t.muted, align="right", role=None)
 
 
 class Picture(Struct, frozen=True, kw_only=True):
@@ -211,11 +159,9 @@ class Picture(Struct, frozen=True, kw_only=True):
     """An icon in its corner."""
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return self.height_px or w
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         h = self.height(d, w)
         d.picture(self.kind, self.seed, x, y, w, h, radius=self.radius_px)
         if self.selected:
@@ -226,9 +172,9 @@ class Picture(Struct, frozen=True, kw_only=True):
             d.icon(mark, x + w - 26, y + 10, 16, "#ffffff")
         d.node(
             Node(
-                role="image",
-                label=d.words(self.label),
-                box=Box(x, y, w, h),
+                "image",
+                d.words(self.label),
+                Box(x, y, w, h),
                 do=self.do,
                 long=self.long,
                 double=self.double,
@@ -250,31 +196,20 @@ class Tile(Struct, frozen=True, kw_only=True):
     note: Words = ""
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return w * 4 // 5 + 78
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         t = d.theme
         h = self.height(d, w)
         picture = w * 4 // 5
         d.box(x, y, w, h, t.surface, radius=14)
         d.picture(self.kind, self.seed, x + 6, y + 6, w - 12, picture - 6, radius=10)
         title, subtitle = d.words(self.title), d.words(self.subtitle)
-        d.text(title, x + 10, y + picture + 6, w - 20, size_px=14, lines=1, role=None)
-        d.text(
-            subtitle,
-            x + 10,
-            y + picture + 28,
-            w - 20,
-            size_px=16,
-            bold=True,
-            color=t.tint,
-            role=None,
-        )
-        d.text(self.note, x + 10, y + picture + 52, w - 20, size_px=12, color=t.muted, role=None)
+        d.text(title, x + 10, y + picture + 6, w - 20, 14, lines=1, role=None)
+        d.text(subtitle, x + 10, y + picture + 28, w - 20, 16, t.tint, bold=True, role=None)
+        d.text(self.note, x + 10, y + picture + 52, w - 20, 12, t.muted, role=None)
         label = " · ".join(filter(None, (title, subtitle, d.words(self.note))))
-        d.node(Node(role="button", label=label, box=Box(x, y, w, h), do=self.do))
+        d.node(Node("button", label, Box(x, y, w, h), do=self.do))
 
 
 class Bubble(Struct, frozen=True, kw_only=True):
@@ -291,12 +226,10 @@ class Bubble(Struct, frozen=True, kw_only=True):
         return min(w - 96, 280)
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         lines = d.lines_of(self.words, self._width(w) - 28, size_px=15)
         return lines * 21 + 38 + (150 if self.picture else 0)
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         t = d.theme
         width = self._width(w)
         h = self.height(d, w) - 8
@@ -308,27 +241,12 @@ class Bubble(Struct, frozen=True, kw_only=True):
             d.picture(*self.picture, left + 6, y + 6, width - 12, 142, radius=14)
             top += 148
         used = d.text(
-            self.words,
-            left + 14,
-            top,
-            width - 28,
-            size_px=15,
-            line_px=21,
-            color=ink,
-            lines=None,
-            role=None,
+            self.words, left + 14, top, width - 28, 15, ink, line_px=21, lines=None, role=None
         )
+        pale, top = mix(ink, fill, 0.35), top + used
         d.text(
-            self.note,
-            left + 14,
-            top + used,
-            width - 28,
-            size_px=11,
-            line_px=18,
-            align="right",
-            color=mix(ink, fill, 0.35),
-            role=None,
+            self.note, left + 14, top, width - 28, 11, pale, line_px=18, align="right", role=None
         )
         label = " · ".join(filter(None, (d.words(self.words), self.note)))
         box = Box(left, y, width, h)
-        d.node(Node(role="text", label=label, box=box, long=self.long, selected=self.mine))
+        d.node(Node("text", label, box, long=self.long, selected=self.mine))

@@ -46,7 +46,6 @@ class Space(Struct, frozen=True, kw_only=False):
     px: int = 12
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return self.px
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
@@ -68,28 +67,21 @@ class Paragraph(Struct, frozen=True, kw_only=True):
     """Room above and below."""
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
-        count = d.lines_of(
-            self.words,
-            w - 2 * self.inset_px,
-            size_px=self.size_px,
-            bold=self.bold,
-            lines=self.lines,
-        )
+        room = w - 2 * self.inset_px
+        count = d.lines_of(self.words, room, self.size_px, bold=self.bold, lines=self.lines)
         return count * round(self.size_px * 1.4) + 2 * self.pad_px
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         d.text(
             self.words,
             x + self.inset_px,
             y + self.pad_px,
             w - 2 * self.inset_px,
-            size_px=self.size_px,
+            self.size_px,
+            self.color or (d.theme.muted if self.muted else d.theme.ink),
             bold=self.bold,
             align=self.align,
             lines=self.lines,
-            color=self.color or (d.theme.muted if self.muted else d.theme.ink),
         )
 
 
@@ -101,34 +93,16 @@ class Heading(Struct, frozen=True, kw_only=True):
     do: Do | None = None
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return 40
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
-        d.text(
-            self.words,
-            x + MARGIN_PX,
-            y + 14,
-            w - 2 * MARGIN_PX - (90 if self.do else 0),
-            size_px=13,
-            bold=True,
-            color=d.theme.tint,
-            role="heading",
-        )
+        left, room = x + MARGIN_PX, w - 2 * MARGIN_PX - (90 if self.do else 0)
+        d.text(self.words, left, y + 14, room, 13, d.theme.tint, bold=True, role="heading")
         if self.do is not None:
             label = d.words(self.link)
-            d.text(
-                label,
-                x + w - MARGIN_PX - 110,
-                y + 14,
-                110,
-                size_px=13,
-                color=d.theme.muted,
-                align="right",
-                role=None,
-            )
-            d.node(Node(role="link", label=label, box=Box(x + w - 126, y + 4, 120, 36), do=self.do))
+            start = x + w - MARGIN_PX - 110
+            d.text(label, start, y + 14, 110, 13, d.theme.muted, align="right", role=None)
+            d.node(Node("link", label, Box(x + w - 126, y + 4, 120, 36), do=self.do))
 
 
 class Divider(Struct, frozen=True, kw_only=True):
@@ -137,11 +111,9 @@ class Divider(Struct, frozen=True, kw_only=True):
     inset_px: int = MARGIN_PX
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return 1
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         d.box(x + self.inset_px, y, w - self.inset_px, 1, d.theme.line)
 
 
@@ -156,17 +128,15 @@ class Card(Struct, frozen=True, kw_only=True):
     fill: str = ""
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return stack_height(d, self.children, w - 2 * MARGIN_PX) + 2 * self.pad_px + 12
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         inner = w - 2 * MARGIN_PX
         h = self.height(d, w) - 12
         d.box(x + MARGIN_PX, y, inner, h, self.fill or d.theme.surface, radius=16)
         if self.do is not None:
             box = Box(x + MARGIN_PX, y, inner, h)
-            d.node(Node(role="button", label=d.words(self.label), box=box, do=self.do))
+            d.node(Node("button", d.words(self.label), box, do=self.do))
         draw_stack(d, self.children, x + MARGIN_PX, y + self.pad_px, inner)
 
 
@@ -181,11 +151,9 @@ class Button(Struct, frozen=True, kw_only=True):
     inset_px: int = MARGIN_PX
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return 60
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         t = d.theme
         fill, ink = {
             "filled": (t.tint, t.on_tint),
@@ -203,27 +171,9 @@ class Button(Struct, frozen=True, kw_only=True):
             start = left + width // 2 - 14 - 4 * len(label)
             d.icon(self.icon, max(left + 8, start), y + 20, 20, ink)
             inset = 26
-        d.text(
-            label,
-            left + inset,
-            y + 6,
-            width - inset,
-            size_px=15,
-            line_px=48,
-            bold=True,
-            color=ink,
-            align="center",
-            role=None,
-        )
-        d.node(
-            Node(
-                role="button",
-                label=label,
-                box=Box(left, y + 6, width, 48),
-                do=self.do if self.enabled else None,
-                enabled=self.enabled,
-            )
-        )
+        d.centered(label, left + inset, y + 6, width - inset, 15, ink, line_px=48, bold=True)
+        box, do = Box(left, y + 6, width, 48), self.do if self.enabled else None
+        d.node(Node("button", label, box, do=do, enabled=self.enabled))
 
 
 class IconButton(Struct, frozen=True, kw_only=True):
@@ -236,24 +186,15 @@ class IconButton(Struct, frozen=True, kw_only=True):
     selected: bool = False
 
     def place(self, d: Canvas, x: int, y: int, size_px: int = 44) -> None:
-        """Draw it in a square."""
         if self.selected:
             d.box(x + 2, y + 2, size_px - 4, size_px - 4, d.theme.tint_soft, radius=size_px // 2)
         inset = (size_px - 24) // 2
         color = self.color or (d.theme.tint if self.selected else d.theme.ink)
         d.icon(self.icon, x + inset, y + inset, 24, color)
-        d.node(
-            Node(
-                role="button",
-                label=d.words(self.label),
-                box=Box(x, y, size_px, size_px),
-                do=self.do,
-                selected=self.selected,
-            )
-        )
+        box = Box(x, y, size_px, size_px)
+        d.node(Node("button", d.words(self.label), box, do=self.do, selected=self.selected))
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return 48
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
@@ -270,27 +211,17 @@ class ActionButton(Struct, frozen=True, kw_only=True):
     selected: bool = False
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return 84
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it in the middle of the width."""
         t = d.theme
         left = x + (w - 48) // 2
         fill, ink = (t.tint, t.on_tint) if self.selected else (t.tint_soft, t.tint)
         d.box(left, y + 6, 48, 48, fill, radius=24)
         d.icon(self.icon, left + 13, y + 19, 22, ink)
         label = d.words(self.words)
-        d.text(label, x, y + 58, w, size_px=12, color=t.ink, align="center", role=None)
-        d.node(
-            Node(
-                role="button",
-                label=label,
-                box=Box(x, y + 2, w, 80),
-                do=self.do,
-                selected=self.selected,
-            )
-        )
+        d.centered(label, x, y + 58, w, 12, t.ink)
+        d.node(Node("button", label, Box(x, y + 2, w, 80), do=self.do, selected=self.selected))
 
 
 class Line(Struct, frozen=True, kw_only=True):
@@ -307,12 +238,10 @@ class Line(Struct, frozen=True, kw_only=True):
         return [room * share // sum(shares) for share in shares]
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         pairs = zip(self.children, self._widths(w), strict=True)
         return max((c.height(d, cw) for c, cw in pairs), default=0)
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         left = x + self.inset_px
         for child, width in zip(self.children, self._widths(w), strict=True):
             child.draw(d, left, y, width)
@@ -331,7 +260,6 @@ class Grid(Struct, frozen=True, kw_only=True):
         return (w - 2 * self.inset_px - self.gap_px * (self.columns - 1)) // self.columns
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         cell = self._cell(w)
         heights = [
             max(c.height(d, cell) for c in self.children[i : i + self.columns])
@@ -340,7 +268,6 @@ class Grid(Struct, frozen=True, kw_only=True):
         return sum(heights) + self.gap_px * len(heights)
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         cell = self._cell(w)
         for i in range(0, len(self.children), self.columns):
             row = self.children[i : i + self.columns]
@@ -356,23 +283,12 @@ class Empty(Struct, frozen=True, kw_only=True):
     words: Words
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return 200
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         d.box(x + w // 2 - 40, y + 32, 80, 80, d.theme.fill, radius=40)
         d.icon(self.icon, x + w // 2 - 18, y + 54, 36, d.theme.muted)
-        d.text(
-            self.words,
-            x + 32,
-            y + 128,
-            w - 64,
-            size_px=15,
-            color=d.theme.muted,
-            align="center",
-            lines=2,
-        )
+        d.text(self.words, x + 32, y + 128, w - 64, 15, d.theme.muted, align="center", lines=2)
 
 
 class Big(Struct, frozen=True, kw_only=True):
@@ -383,14 +299,12 @@ class Big(Struct, frozen=True, kw_only=True):
     color: str = ""
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return 104 if self.caption else 80
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         color = self.color or d.theme.ink
-        d.text(self.words, x, y + 12, w, size_px=40, bold=True, align="center", color=color)
-        d.text(self.caption, x, y + 70, w, size_px=14, align="center", color=d.theme.muted)
+        d.text(self.words, x, y + 12, w, 40, color, bold=True, align="center")
+        d.text(self.caption, x, y + 70, w, 14, d.theme.muted, align="center")
 
 
 class Banner(Struct, frozen=True, kw_only=True):
@@ -401,15 +315,13 @@ class Banner(Struct, frozen=True, kw_only=True):
     do: Do | None = None
 
     def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
         return max(44, d.lines_of(self.words, w - 92, size_px=14) * 20 + 24) + 12
 
     def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
         h = self.height(d, w) - 12
         d.box(x + MARGIN_PX, y + 6, w - 2 * MARGIN_PX, h, d.theme.tint_soft, radius=14)
         d.icon(self.icon, x + MARGIN_PX + 12, y + 6 + (h - 22) // 2, 22, d.theme.tint)
         label = d.words(self.words)
-        d.text(label, x + 60, y + 18, w - 92, size_px=14, line_px=20, lines=None, role=None)
+        d.text(label, x + 60, y + 18, w - 92, 14, line_px=20, lines=None, role=None)
         box = Box(x + MARGIN_PX, y + 6, w - 2 * MARGIN_PX, h)
-        d.node(Node(role="button" if self.do else "text", label=label, box=box, do=self.do))
+        d.node(Node("button" if self.do else "text", label, box, do=self.do))
