@@ -13,30 +13,15 @@ images that a page shows: the renderer hashes each one's bytes at each frame.
 from __future__ import annotations
 
 import difflib
-from functools import cache, lru_cache
-from importlib import resources
+from functools import lru_cache
 
 from screenloop.errors import ConfigError
+from screenloop.phone.draw.svg import elements_of, names_of
 
-_FOLDER = resources.files("screenloop.phone") / "assets" / "icons"
 
-
-@cache
 def icon_names() -> tuple[str, ...]:
     """Return every icon's name."""
-    return tuple(sorted(file.name.removesuffix(".svg") for file in _FOLDER.iterdir()))
-
-
-@cache
-def _shapes(name: str) -> str:
-    """Return the elements inside an icon's file, on one line."""
-    if name not in icon_names():
-        close = difflib.get_close_matches(name, icon_names(), n=4, cutoff=0.4)
-        hint = f"; did you mean {', '.join(close)}?" if close else ""
-        raise ConfigError(f"no icon is named {name!r}{hint}")
-    file = (_FOLDER / f"{name}.svg").read_text("utf-8")
-    inside = file[file.index(">") + 1 : file.rindex("</svg>")]
-    return "".join(line.strip() for line in inside.splitlines())
+    return names_of("icons")
 
 
 @lru_cache(maxsize=4096)
@@ -52,11 +37,15 @@ def icon_svg(name: str, size_px: int, color: str, stroke: float = 2.0) -> str:
     Raises:
         ConfigError: No icon has that name.
     """
+    if name not in icon_names():
+        close = difflib.get_close_matches(name, icon_names(), n=4, cutoff=0.4)
+        hint = f"; did you mean {', '.join(close)}?" if close else ""
+        raise ConfigError(f"no icon is named {name!r}{hint}")
+    shapes = elements_of("icons", name).replace("currentColor", color)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size_px}" height="{size_px}" '
         f'viewBox="0 0 24 24" fill="none" stroke="{color}" stroke-width="{stroke:g}" '
-        f'stroke-linecap="round" stroke-linejoin="round">'
-        f"{_shapes(name).replace('currentColor', color)}</svg>"
+        f'stroke-linecap="round" stroke-linejoin="round">{shapes}</svg>'
     )
 
 

@@ -8,7 +8,7 @@ from random import Random
 
 from screenloop.phone.draw.imagery.strokes import (
     ACCENTS,
-    DARK,
+    Color,
     backdrop,
     box,
     dune,
@@ -20,6 +20,7 @@ from screenloop.phone.draw.imagery.strokes import (
     ridge,
     shade,
 )
+from screenloop.phone.draw.svg import elements_of
 
 _SKIN = ("#f6d3b8", "#eab78f", "#d19a6c", "#a86e46", "#7b4a2d")
 _HAIR = ("#2b2118", "#4a3020", "#7a4a22", "#b98345", "#1c1c24", "#8d8d93")
@@ -164,26 +165,10 @@ def _food(rng: Random) -> str:
 def _pet(rng: Random) -> str:
     wall = rng.random()
     fur = rng.choice(("#e8a35c", "#7b7f8c", "#3a3a44", "#f1e3cf", "#a8744a"))
-    inner, dark = shade(fur, 1.5), shade(fur, 0.8)
     iris = rng.choice(("#6fbf5e", "#e8b931", "#5fb4d9"))
-    return (
-        backdrop((hsl(wall, 0.45, 0.82), hsl(wall + 0.06, 0.45, 0.66)), 0.5)
-        + path("M16 101C16 74 34 68 50 68s34 6 34 33z", dark)
-        + path("M26 48 27 16 49 32zM74 48 73 16 51 32z", fur)
-        + path("M31 38 31 24 42 32zM69 38 69 24 58 32z", "#f0a8a0")
-        + oval(50, 52, 29, 25, fur)
-        + oval(50, 62, 15, 11.5, inner)
-        + line("M50 29v8M43 30.5l1 6M57 30.5l-1 6", dark, 2.2)
-        + oval(38, 49, 5.6, 6, iris)
-        + oval(62, 49, 5.6, 6, iris)
-        + oval(38, 49, 2.2, 4.8, "#15151c")
-        + oval(62, 49, 2.2, 4.8, "#15151c")
-        + oval(39.3, 46.8, 1.2, 1.2, "#ffffff")
-        + oval(63.3, 46.8, 1.2, 1.2, "#ffffff")
-        + path("M46.5 57.5h7L50 61z", "#d9736f")
-        + line("M50 61c-1 4-5 4-6.5 2.5M50 61c1 4 5 4 6.5 2.5", DARK, 1.3)
-        + line("M31 60 17 57M31 64l-14 2M69 60l14-3M69 64l14 2", "#ffffff", 0.9)
-    )
+    light, deep = hsl(wall, 0.45, 0.82), hsl(wall + 0.06, 0.45, 0.66)
+    body = elements_of("pictures", "pet")
+    return body.format(light=light, deep=deep, fur=Color(fur), iris=iris)
 
 
 def _portrait(rng: Random) -> str:
@@ -193,47 +178,29 @@ def _portrait(rng: Random) -> str:
     behind = {
         1: path("M26 42C26 8 74 8 74 42v30H26z", hair),
         3: oval(50, 12, 9, 8, hair),
-    }.get(style, "")
+    }
     fringe = (
         "M29 43C27 16 73 16 71 43 68 34 60 31 50 31S32 34 29 43z",
         "M30 46C28 18 72 18 70 46 68 35 58 33 46 27 44 34 34 36 30 46z",
         "M29 46C24 18 52 12 62 19c9 1 12 14 9 27-2-8-4-10-8-14-8 3-20 3-28 0-3 4-5 7-6 14z",
         "M30 42C28 16 72 16 70 42 64 32 58 29 50 29s-14 3-20 13z",
-    )[style]
-    return (
-        backdrop((hsl(wall, 0.5, 0.8), hsl(wall + 0.08, 0.5, 0.62)), 0.6)
-        + behind
-        + path("M12 101C13 79 29 73 50 73s37 6 38 28z", shirt)
-        + path("M41 60h18v13c0 9-18 9-18 0z", shade(skin, 0.86))
-        + oval(29.5, 46, 3.6, 5, shade(skin, 0.92))
-        + oval(70.5, 46, 3.6, 5, shade(skin, 0.92))
-        + oval(50, 45, 20.5, 23, skin)
-        + path(fringe, hair)
-        + oval(42, 46, 2, 2.4, DARK)
-        + oval(58, 46, 2, 2.4, DARK)
-        + line("M38.5 40.5c2-1.5 5-1.5 7 0M54.5 40.5c2-1.5 5-1.5 7 0", hair, 1.5)
-        + line("M50 47.5l-1.5 5h3", shade(skin, 0.78), 1.2)
-        + line("M43.5 57c3.5 3.6 9.5 3.6 13 0", "#b4534f", 1.8)
+    )
+    return elements_of("pictures", "portrait").format(
+        light=hsl(wall, 0.5, 0.8),
+        deep=hsl(wall + 0.08, 0.5, 0.62),
+        skin=Color(skin),
+        hair=hair,
+        shirt=shirt,
+        behind=behind.get(style, ""),
+        fringe=fringe[style],
     )
 
 
 def _document(rng: Random) -> str:
     desk, tilt = rng.choice(("#6b4a35", "#4b5563", "#a5815c", "#2f3a45")), rng.uniform(-5, 5)
     lines = "".join(f"M28 {y}h{rng.randrange(30, 44)}" for y in range(40, 66, 5))
-    accent = rng.choice(ACCENTS)
-    return (
-        backdrop((shade(desk, 1.1), desk), 0.5)
-        + f'<g transform="rotate({tilt:.1f} 50 50)">'
-        + box(23, 11, 60, 82, "#000000", 1, ' opacity=".25"')
-        + box(20, 8, 60, 82, "#fdfdfb", 1)
-        + box(27, 16, 11, 11, accent, 2)
-        + line("M43 19h26M43 24h16", "#4b5563", 2)
-        + line("M28 34h30", "#1f2937", 2.6)
-        + line(lines, "#b6bcc6", 1.7)
-        + box(28, 69, 20, 12, "#e7eaf0", 1)
-        + line("M56 79c3-8 5-8 5-2s4-6 6-4 2 4 5 3", "#1d4ed8", 1.2)
-        + "</g>"
-    )
+    body = elements_of("pictures", "document")
+    return body.format(desk=Color(desk), tilt=tilt, lines=lines, accent=rng.choice(ACCENTS))
 
 
 def _flower(rng: Random) -> str:

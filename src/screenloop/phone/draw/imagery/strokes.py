@@ -6,19 +6,9 @@ import colorsys
 from collections.abc import Sequence
 from random import Random
 
-ACCENTS = (
-    "#2563eb",
-    "#0f766e",
-    "#e11d48",
-    "#ea580c",
-    "#7c3aed",
-    "#0e7490",
-    "#b45309",
-    "#334155",
-    "#15803d",
-    "#be185d",
+ACCENTS = tuple(
+    "#2563eb #0f766e #e11d48 #ea580c #7c3aed #0e7490 #b45309 #334155 #15803d #be185d".split()
 )
-DARK = "#27303f"
 
 
 def hsl(hue: float, saturation: float, lightness: float) -> str:
@@ -35,6 +25,13 @@ def shade(color: str, factor: float) -> str:
     else:
         mixed = [round(channel + (255 - channel) * (factor - 1)) for channel in channels]
     return "#" + "".join(f"{channel:02x}" for channel in mixed)
+
+
+class Color(str):
+    """A colour of a template: `{color:0.8}` is a darker shade, `{color:1.2}` a lighter one."""
+
+    def __format__(self, factor: str) -> str:
+        return shade(self, float(factor)) if factor else str(self)
 
 
 def gradient(name: str, colors: Sequence[str], slant: float = 0.0) -> str:
