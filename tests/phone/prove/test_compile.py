@@ -16,7 +16,7 @@ from screenloop.phone.device.device import Device
 from screenloop.phone.device.gestures import layout_px, run_action
 from screenloop.phone.prove.compile import Plan, permission_asked, plan, prove, run_golden, run_plan
 from screenloop.phone.prove.replay import fresh_hash, replay
-from screenloop.phone.prove.search_goal import wanted_call
+from screenloop.phone.prove.search_goal import call_goal
 from screenloop.types import DiffRow
 
 
@@ -231,7 +231,7 @@ def test_what_the_flows_do_can_be_planned_from_its_tool_calls(app_id: str) -> No
             for c in report.calls
             if installed()[c.app].actions[c.action].tool
         )
-        if not golden or any(beat.seconds for beat in report.beats):
+        if not golden or any(outcome.seconds for outcome in report.outcomes):
             continue
         device = new_device(quantum_ms=0)
         made = plan(device, golden, tolerate=usual, budget=4000)
@@ -271,7 +271,7 @@ def test_arguments_are_compared_with_defaults_filled_in(device: Device) -> None:
     from screenloop.phone.commands import Call
 
     args = {"name": "Zoe", "phone": "1"}
-    wanted = wanted_call(device, Call(app="contacts", action="people.add", args=args))
+    wanted = call_goal(device, Call(app="contacts", action="people.add", args=args))
     full = Call(app="contacts", action="people.add", args={**args, "group": "other", "city": ""})
     assert wanted.missing(device, full) == []
     other = Call(app="contacts", action="people.add", args={**args, "group": "work"})

@@ -15,8 +15,8 @@ from screenloop.phone.declare.view import Ui
 from screenloop.phone.device.device import Device
 from screenloop.phone.draw.page import Page
 from screenloop.phone.draw.widgets import Button
-from screenloop.phone.prove.affordances import broken_link, offers, template_key
-from screenloop.phone.prove.explore import FEW, Coverage, Offer, Transition, explore, names_in
+from screenloop.phone.prove.affordances import affordances_of, broken_link, template_key
+from screenloop.phone.prove.explore import FEW, Coverage, RouteAction, Transition, explore, names_in
 from screenloop.phone.prove.replay import replay
 from screenloop.phone.prove.stats import AppsStats, stats_of
 
@@ -87,11 +87,11 @@ def test_all_pages_and_actions_of_the_toy_are_reached(small: Coverage) -> None:
     assert found.routes == ("toy/", "toy/i/{item}", "toy/new", "toy/level")
     assert found.unreached == ()
     assert found.uncovered == ()
-    assert Offer(route="toy/i/{item}", key="toy.items.mark") not in found.actions
-    assert Offer(route="toy/i/{item}", key="double:toy.items.done") in found.actions
-    assert Offer(route="toy/i/{item}", key="submit:toy.items.rename") in found.actions
-    assert Offer(route="toy/", key="swipe_left:toy.items.remove") in found.actions
-    assert Offer(route="toy/level", key="toy.level.set") in found.actions
+    assert RouteAction(route="toy/i/{item}", key="toy.items.mark") not in found.actions
+    assert RouteAction(route="toy/i/{item}", key="double:toy.items.done") in found.actions
+    assert RouteAction(route="toy/i/{item}", key="submit:toy.items.rename") in found.actions
+    assert RouteAction(route="toy/", key="swipe_left:toy.items.remove") in found.actions
+    assert RouteAction(route="toy/level", key="toy.level.set") in found.actions
 
 
 def test_transitions_say_where_a_touch_leads(small: Coverage) -> None:
@@ -150,13 +150,17 @@ def test_keys_are_templates() -> None:
 
 def test_what_is_scrolled_away_is_offered_too() -> None:
     device = toy_device()
-    rows = [o for o in offers(device) if o.gesture == "tap" and o.node.label.startswith("Thing ")]
+    rows = [
+        o
+        for o in affordances_of(device)
+        if o.gesture == "tap" and o.node.label.startswith("Thing ")
+    ]
     assert len(rows) == 30
     assert rows[0].scrolls == 0
     assert (rows[-1].scroll, rows[-1].scrolls > 1) == ("down", True)
     while device.scroll("down", 1.0).ok:
         pass
-    first_row = next(o for o in offers(device) if o.node.label == "Thing 1")
+    first_row = next(o for o in affordances_of(device) if o.node.label == "Thing 1")
     assert (first_row.scroll, first_row.scrolls > 1) == ("up", True)
 
 

@@ -79,7 +79,7 @@ def test_a_report_holds_the_actions_and_the_time_between_them() -> None:
     )
     assert [call.action for call in report.calls] == ["items.add"]
     assert report.calls[0].args["name"] == "Kite"
-    assert [beat.seconds for beat in report.beats] == [0, 0, 5, 0]
+    assert [outcome.seconds for outcome in report.outcomes] == [0, 0, 5, 0]
 
 
 @pytest.mark.parametrize(

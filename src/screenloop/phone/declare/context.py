@@ -22,7 +22,7 @@ class Change(Protocol):
 
     doc: Doc
     lang: str
-    moves: list[Do]
+    navigation: list[Do]
     toast: str
 
     def state(self, state: type[S]) -> S:
@@ -92,7 +92,7 @@ class Ctx:
 
     def move(self, do: Do) -> None:
         """Go to a page, back, or to another app once the change is made."""
-        self._transaction.moves.append(do)
+        self._transaction.navigation.append(do)
 
     def toast(self, words: str) -> None:
         """Show a short note."""

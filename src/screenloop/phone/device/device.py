@@ -35,7 +35,7 @@ from screenloop.phone.declare.cast import cast
 from screenloop.phone.declare.document import Doc, PageDoc
 from screenloop.phone.declare.state import NoSuchRow, diff_data
 from screenloop.phone.declare.system import OS_ID, SystemState
-from screenloop.phone.device import navigation as moves
+from screenloop.phone.device import navigation
 from screenloop.phone.device.dispatch import Outcome, dispatch, query
 from screenloop.phone.device.screen import SIZE_PX, Screen, build_screen
 from screenloop.phone.draw.canvas import Node
@@ -155,7 +155,7 @@ class Device:
             state = SystemState(data, cast(self.doc.world, self.doc.seed), frozenset({"timers"}))
             state.timers.remove(timer.id)
             part = replace(self.doc.apps[OS_ID], data=state.commit())
-            self.doc = moves.with_part(self.doc, OS_ID, part)
+            self.doc = navigation.with_part(self.doc, OS_ID, part)
             self._note(diff_data(OS_ID, data, part.data), "system")
             clock = max(self.doc.clock_ms, timer.due_s * 1000)
             self.doc = replace(self.doc, clock_ms=clock)
@@ -234,7 +234,7 @@ class Device:
         offset = min(max(0, region.offset_px + delta), region.max_px)
         if offset == region.offset_px:
             return _nothing(named, "there is no more to scroll")
-        self.doc = moves.scroll(self.doc, offset)
+        self.doc = navigation.scroll(self.doc, offset)
         return Effect(ok=True, executed=named)
 
     def _is_from_bottom(self) -> bool:
@@ -276,7 +276,7 @@ class Device:
                 executed="type",
                 message=f"a field holds {MAX_TEXT} characters",
             )
-        self.doc = moves.set_locals(self.doc, {name: new})
+        self.doc = navigation.set_locals(self.doc, {name: new})
         effect = Effect(ok=True, executed=f"type {text[:40]!r} into {name}")
         return self.press("enter") if submit else effect
 
@@ -318,7 +318,7 @@ class Device:
             text += " " if key == "space" else key
         else:
             return _nothing(named, "this key does nothing here")
-        self.doc = moves.set_locals(self.doc, {name: text})
+        self.doc = navigation.set_locals(self.doc, {name: text})
         if self.doc.keyboard == "capitals":
             self.doc = replace(self.doc, keyboard="letters")
         return Effect(ok=True, executed=named)
@@ -327,7 +327,7 @@ class Device:
         node = self.screen.field(self.doc.focus)
         if node is not None and node.multiline:
             text = str(self.doc.page.locals.get(node.field, ""))
-            self.doc = moves.set_locals(self.doc, {node.field: text + "\n"})
+            self.doc = navigation.set_locals(self.doc, {node.field: text + "\n"})
             return Effect(ok=True, executed=named)
         self.doc = replace(self.doc, focus="", keyboard="letters")
         if node is not None and node.submit is not None:
@@ -377,11 +377,11 @@ class Device:
     def _move(self, do: Do) -> None:
         match do:
             case Go():
-                self.doc = moves.go(self.doc, do)
+                self.doc = navigation.go(self.doc, do)
             case OpenApp(app=app):
-                self.doc = moves.open_app(self.doc, app)
+                self.doc = navigation.open_app(self.doc, app)
             case SetLocal(values=values):
-                self.doc = moves.set_locals(self.doc, values)
+                self.doc = navigation.set_locals(self.doc, values)
             case Overlay(path=path, locals=values):
                 page = PageDoc(path=path, locals=values)
                 self.doc = replace(self.doc, overlay=page, focus="", keyboard="letters")
@@ -396,7 +396,7 @@ class Device:
             case Paste(field=field):
                 self._focus(field)
                 old = str(self.doc.page.locals.get(field, ""))
-                self.doc = moves.set_locals(self.doc, {field: old + self.system.clipboard})
+                self.doc = navigation.set_locals(self.doc, {field: old + self.system.clipboard})
             case _:
                 raise EnvironmentFault(f"a device cannot carry out {do!r}")
 
@@ -414,12 +414,12 @@ class Device:
         was = self.doc.page.locals
         self.doc = replace(self.doc, focus=field, keyboard="letters")
         if field not in was:
-            self.doc = moves.set_locals(self.doc, {field: node.value})
+            self.doc = navigation.set_locals(self.doc, {field: node.value})
         hidden_px = node.box.y + node.box.h - (SIZE_PX[1] - KEYBOARD_PX - 8)
         if hidden_px > 0 and not self._is_from_bottom():
             limit = self.screen.region.max_px
             offset = min(limit, self.screen.region.offset_px + hidden_px)
-            self.doc = moves.scroll(self.doc, offset)
+            self.doc = navigation.scroll(self.doc, offset)
 
     def _back(self) -> None:
         if not self.doc.focus and self._shows_what_is_there():
@@ -429,7 +429,7 @@ class Device:
                         break
                     self.perform(node.do)
                     return
-        self.doc = moves.back(self.doc)
+        self.doc = navigation.back(self.doc)
 
     def _dispatch(self, call: Call, channel: Channel) -> Outcome:
         outcome = dispatch(self.doc, self.apps, call, strict=self.strict)
@@ -446,9 +446,9 @@ class Device:
             self.doc = replace(self.doc, toast=outcome.toast)
         self._note(outcome.rows, channel)
         if channel == "gui":
-            for move in outcome.moves:
+            for move in outcome.navigation:
                 if isinstance(move, Back):
-                    self.doc = moves.leave_page(self.doc)
+                    self.doc = navigation.leave_page(self.doc)
                 else:
                     self._move(move)
         return outcome
@@ -470,7 +470,7 @@ class Device:
     def _leave_lost_pages(self) -> None:
         """Leave pages whose row is gone: what a tool removed while its page was open."""
         while not self._shows_what_is_there():
-            self.doc = moves.leave_page(self.doc)
+            self.doc = navigation.leave_page(self.doc)
 
     # ---- tools -----------------------------------------------------------------------------
 

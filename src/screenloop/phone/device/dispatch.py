@@ -37,7 +37,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """`bad_args`, `no_such_row`, `refused` when not ok."""
     message: str = ""
     rows: tuple[DiffRow, ...] = ()
-    moves: tuple[Do, ...] = ()
+    navigation: tuple[Do, ...] = ()
     toast: str = ""
     inner: tuple[str, ...] = ()
     """Actions that the action called itself, by tool name."""
@@ -57,7 +57,7 @@ class Transaction:
         self.apps = apps
         self.strict = strict
         self.cast: Cast = cast(doc.world, doc.seed)
-        self.moves: list[Do] = []
+        self.navigation: list[Do] = []
         self.toast = ""
         self.ran: list[str] = []
         self.lang: str = doc.apps[OS_ID].data.fields["language"]
@@ -171,7 +171,7 @@ def dispatch(doc: Doc, apps: Apps, call: Call, *, strict: bool = False) -> Outco
         doc=after,
         ok=True,
         rows=rows,
-        moves=tuple(transaction.moves),
+        navigation=tuple(transaction.navigation),
         toast=transaction.toast,
         inner=tuple(transaction.ran[1:]),
     )

@@ -19,7 +19,7 @@ MAX_SCROLLS = 60
 Gesture = Literal["tap", "hold", "double", "swipe_left", "swipe_right", "place", "pinch", "submit"]
 
 
-class Offered(Struct, frozen=True, kw_only=True):
+class Affordance(Struct, frozen=True, kw_only=True):
     """One touch that the page in front offers."""
 
     gesture: Gesture
@@ -85,10 +85,10 @@ def whole_page(device: Device) -> Screen:
     return build_screen(device.doc, device.apps, tall, paint=False)
 
 
-def offers(device: Device) -> list[Offered]:
+def affordances_of(device: Device) -> list[Affordance]:
     """Return all touches that the page in front offers, keys of the keyboard left out."""
     screen = device.screen
-    found: list[Offered] = []
+    found: list[Affordance] = []
     known = set()
     for node in screen.reachable():
         if node.role == "key":
@@ -126,7 +126,7 @@ def _top_px(device: Device, region: Region) -> int:
 
 def _of_node(
     node: Node, *, scroll: Literal["", "up", "down"] = "", scrolls: int = 0, chrome: bool = False
-) -> list[Offered]:
+) -> list[Affordance]:
     parts: tuple[tuple[Gesture, Do | None], ...] = (
         ("tap", node.do if node.enabled else None),
         ("hold", node.long),
@@ -138,18 +138,18 @@ def _of_node(
         ("submit", node.submit),
     )
     return [
-        Offered(gesture=gesture, do=do, node=node, scroll=scroll, scrolls=scrolls, chrome=chrome)
+        Affordance(gesture=gesture, do=do, node=node, scroll=scroll, scrolls=scrolls, chrome=chrome)
         for gesture, do in parts
         if do is not None
     ]
 
 
-def bring(device: Device, offered: Offered) -> tuple[Node, int] | None:
+def scroll_to(device: Device, offered: Affordance) -> tuple[Node, int] | None:
     """Scroll until a touch reaches the node; return it as it lies now, and how many scrolls."""
-    wanted = identity(offered.node)
+    target = identity(offered.node)
     for count in range(MAX_SCROLLS):
         for node in device.screen.reachable():
-            if identity(node) == wanted:
+            if identity(node) == target:
                 return node, count
         if not offered.scroll or not device.scroll(offered.scroll, SCROLL_SCREENS).ok:
             return None

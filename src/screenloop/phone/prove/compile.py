@@ -16,8 +16,8 @@ from screenloop.phone.declare.document import business_hash
 from screenloop.phone.declare.system import OS_ID
 from screenloop.phone.device.device import Device
 from screenloop.phone.device.gestures import run_action
-from screenloop.phone.prove.search import find
-from screenloop.phone.prove.search_goal import Wanted, wanted_call, wanted_page
+from screenloop.phone.prove.search import find_path
+from screenloop.phone.prove.search_goal import SearchGoal, call_goal, page_goal
 from screenloop.phone.prove.search_steps import Tolerate
 from screenloop.types import DiffRow, Struct
 
@@ -84,8 +84,8 @@ def plan(
             case Answer() | Ask() | Finish() | Noop():
                 planned.append(action)
             case Tool(name=name, args=args):
-                wanted = _wanted(here, name, args)
-                found = find(here, wanted, tolerate=tolerate, budget=budget)
+                goal = _goal_of(here, name, args)
+                found = find_path(here, goal, tolerate=tolerate, budget=budget)
                 planned.extend(found.actions)
                 tried += found.tried
                 here = found.device
@@ -100,37 +100,34 @@ def plan(
     return Plan(actions=tuple(planned), tried=tried)
 
 
-def _wanted(device: Device, name: str, args: dict[str, Any]) -> Wanted:
+def _goal_of(device: Device, name: str, args: dict[str, Any]) -> SearchGoal:
     app_id, _, part = name.partition(".")
     app = device.apps.get(app_id)
     if app is not None and part in app.queries:
-        return wanted_page(device, app.queries[part], args)
-    return wanted_call(device, Call(app=app_id, action=part, args=args))
+        return page_goal(device, app.queries[part], args)
+    return call_goal(device, Call(app=app_id, action=part, args=args))
 
 
 def run_golden(device: Device, golden: Sequence[Action]) -> tuple[str, ...]:
     """Carry out a golden solution by tools on a device; return what went wrong, as sentences."""
+    return _run(device, golden, "golden")
+
+
+def run_plan(device: Device, made: Plan) -> tuple[str, ...]:
+    """Carry out a plan on a device; return what went wrong, as sentences."""
+    return _run(device, made.actions, "plan")
+
+
+def _run(device: Device, actions: Sequence[Action], what: str) -> tuple[str, ...]:
     failures = []
-    for number, action in enumerate(golden):
+    for number, action in enumerate(actions):
         if isinstance(action, Answer | Ask | Finish | Noop):
             continue
         if isinstance(action, Tool) and device.doc.front != action.name.partition(".")[0]:
             run_action(device, Open(app=action.name.partition(".")[0]))
         done = run_action(device, action)
         if not done.effect.ok:
-            failures.append(f"golden step {number} ({tag_of(action)}): {done.effect.message}")
-    return tuple(failures)
-
-
-def run_plan(device: Device, made: Plan) -> tuple[str, ...]:
-    """Carry out a plan on a device; return what went wrong, as sentences."""
-    failures = []
-    for number, action in enumerate(made.actions):
-        if isinstance(action, Answer | Ask | Finish | Noop):
-            continue
-        done = run_action(device, action)
-        if not done.effect.ok:
-            failures.append(f"plan step {number} ({tag_of(action)}): {done.effect.message}")
+            failures.append(f"{what} step {number} ({tag_of(action)}): {done.effect.message}")
     return tuple(failures)
 
 

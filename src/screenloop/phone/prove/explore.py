@@ -23,11 +23,17 @@ from screenloop.phone.declare.system import OS_ID
 from screenloop.phone.device.boot import new_device
 from screenloop.phone.device.device import Apps, Device
 from screenloop.phone.device.dispatch import Outcome
-from screenloop.phone.prove.affordances import Offered, bring, broken_link, offers, touch
+from screenloop.phone.prove.affordances import (
+    Affordance,
+    affordances_of,
+    broken_link,
+    scroll_to,
+    touch,
+)
 from screenloop.phone.prove.flows import run_step
 from screenloop.types import Channel, Struct
 
-Marks = tuple[object, ...]
+PageSignature = tuple[object, ...]
 SAMPLES = {"text": ("Fern",), "search": ("a",), "number": ("12",), "phone": ("555-0101",)}
 """What is typed into a field that no flow fills, by its keyboard."""
 HARDWARE = ("volume_up", "volume_down")
@@ -47,7 +53,7 @@ FEW = Bounds(states_per_route=12, touches_per_key=8, touches_per_state=2)
 """Enough to learn which pages lead where."""
 
 
-class Offer(Struct, frozen=True, kw_only=True, order=True):
+class RouteAction(Struct, frozen=True, kw_only=True, order=True):
     """A kind of touch that a page offers."""
 
     route: str
@@ -70,7 +76,7 @@ class AppCoverage(Struct, frozen=True, kw_only=True):
     """Route templates reached."""
     unreached: tuple[str, ...]
     """Route templates declared but never reached."""
-    actions: tuple[Offer, ...]
+    actions: tuple[RouteAction, ...]
     transitions: tuple[Transition, ...]
     depth: int
     """Touches from the launcher to the farthest route template, scrolling not counted."""
@@ -115,7 +121,7 @@ class Explorer:
         self.bounds = bounds
         self.inside = inside
         """Apps whose pages are searched on; others are only noted."""
-        self.offers: set[Offer] = set()
+        self.offers: set[RouteAction] = set()
         self.transitions: set[Transition] = set()
         self.depth: dict[str, int] = {}
         self.ran: set[str] = set()
@@ -124,10 +130,10 @@ class Explorer:
         self.touches = 0
         self._queue: list[tuple[int, int, Device]] = []
         self._count = 0
-        self._seen: dict[Marks, int] = {}
-        self._done: set[Marks] = set()
+        self._seen: dict[PageSignature, int] = {}
+        self._done: set[PageSignature] = set()
         self._per_route: Counter[str] = Counter()
-        self._per_key: Counter[Offer] = Counter()
+        self._per_key: Counter[RouteAction] = Counter()
         self._texts = _flow_texts(apps)
 
     @property
@@ -143,40 +149,40 @@ class Explorer:
         """Note the page in front; search on from it unless one like it is known."""
         route = device.screen.route
         self.depth[route] = min(depth, self.depth.get(route, depth))
-        known = self._sound(device)
+        known = self._working(device)
         self.offers.update(
-            Offer(route=route, key=o.key(device.apps)) for o in known if not o.chrome
+            RouteAction(route=route, key=o.key(device.apps)) for o in known if not o.chrome
         )
         self.ran.update(f"{timer.app}.{timer.action}" for timer in device.system.timers)
         if device.doc.front not in self.inside:
             return
-        marks = _marks(device, known)
-        if self._seen.get(marks, depth + 1) <= depth:
+        signature = _signature(device, known)
+        if self._seen.get(signature, depth + 1) <= depth:
             return
-        self._seen[marks] = depth
+        self._seen[signature] = depth
         self._count += 1
         heapq.heappush(self._queue, (depth, self._count, device))
 
-    def _sound(self, device: Device) -> list[Offered]:
+    def _working(self, device: Device) -> list[Affordance]:
         """Return what the page offers, touches that lead nowhere left out and noted."""
-        sound = []
-        for offered in offers(device):
+        working = []
+        for offered in affordances_of(device):
             wrong = broken_link(offered.do, device.apps)
             if wrong:
                 self.broken.add(f"{device.screen.route}: {offered.node.label!r}: {wrong}")
             else:
-                sound.append(offered)
-        return sound
+                working.append(offered)
+        return working
 
     def run(self) -> None:
         """Search on until nothing new comes up."""
         while self._queue:
             depth, _, device = heapq.heappop(self._queue)
-            known = self._sound(device)
-            marks, route = _marks(device, known), device.screen.route
-            if marks in self._done or self._per_route[route] >= self.bounds.states_per_route:
+            known = self._working(device)
+            signature, route = _signature(device, known), device.screen.route
+            if signature in self._done or self._per_route[route] >= self.bounds.states_per_route:
                 continue
-            self._done.add(marks)
+            self._done.add(signature)
             self._per_route[route] += 1
             self._expand(device, known, depth)
 
@@ -196,11 +202,11 @@ class Explorer:
 
     # ---- one state -------------------------------------------------------------------------
 
-    def _expand(self, device: Device, known: list[Offered], depth: int) -> None:
+    def _expand(self, device: Device, known: list[Affordance], depth: int) -> None:
         here: Counter[str] = Counter()
         for offered in _spread(known, device.apps):
             key = offered.key(device.apps)
-            offer = Offer(route=device.screen.route, key=key)
+            offer = RouteAction(route=device.screen.route, key=key)
             if here[key] >= self.bounds.touches_per_state:
                 continue
             if self._per_key[offer] >= self.bounds.touches_per_key:
@@ -215,12 +221,12 @@ class Explorer:
         if device.doc.front == OS_ID and depth == 0:
             self._press_hardware(device)
 
-    def _try(self, device: Device, offered: Offered, depth: int) -> None:
+    def _try(self, device: Device, offered: Affordance, depth: int) -> None:
         shares = (0.2, 0.8) if offered.gesture == "place" else (0.5,)
         for share in shares:
             twin = device.fork()
             twin.begin()
-            reached = bring(twin, offered)
+            reached = scroll_to(twin, offered)
             if reached is None:
                 return
             node, _ = reached
@@ -234,7 +240,7 @@ class Explorer:
             if isinstance(offered.do, Focus) and offered.gesture == "tap":
                 self._type(device, twin, offered, depth + 1)
 
-    def _type(self, before: Device, device: Device, offered: Offered, depth: int) -> None:
+    def _type(self, before: Device, device: Device, offered: Affordance, depth: int) -> None:
         for text in self._samples(offered):
             twin = device.fork()
             twin.begin()
@@ -249,15 +255,15 @@ class Explorer:
                     continue
                 submitting.press("enter")
                 submitting.end()
-                sent = Offered(gesture="submit", do=submit.submit, node=submit)
+                sent = Affordance(gesture="submit", do=submit.submit, node=submit)
                 self._note(before, sent, submitting)
                 self.visit(submitting, depth + 1)
 
-    def _fill(self, device: Device, fields: list[Offered], depth: int) -> None:
+    def _fill(self, device: Device, fields: list[Affordance], depth: int) -> None:
         twin = device.fork()
         twin.begin()
         for offered in fields:
-            reached = bring(twin, offered)
+            reached = scroll_to(twin, offered)
             if reached is None or not touch(twin, "tap", reached[0]).ok:
                 continue
             twin.type_text(self._samples(offered)[0], clear=True)
@@ -270,7 +276,7 @@ class Explorer:
         due = min(device.system.timers, key=lambda t: t.due_s, default=None)
         if due is None:
             return
-        offer = Offer(route=device.screen.route, key=f"wait:{due.app}.{due.action}")
+        offer = RouteAction(route=device.screen.route, key=f"wait:{due.app}.{due.action}")
         if self._per_key[offer] >= self.bounds.touches_per_state:
             return
         self._per_key[offer] += 1
@@ -311,13 +317,13 @@ class Explorer:
             twin.press(key)
             twin.end()
 
-    def _note(self, before: Device, offered: Offered, after: Device) -> None:
+    def _note(self, before: Device, offered: Affordance, after: Device) -> None:
         if not offered.chrome:
             route, to = before.screen.route, after.screen.route
             key = offered.key(before.apps)
             self.transitions.add(Transition(route=route, key=key, to=to))
 
-    def _samples(self, offered: Offered) -> tuple[str, ...]:
+    def _samples(self, offered: Affordance) -> tuple[str, ...]:
         node = offered.node
         return self._texts.get(node.field, SAMPLES.get(node.keyboard, SAMPLES["text"]))
 
@@ -333,9 +339,9 @@ def _flow_texts(apps: Apps) -> dict[str, tuple[str, ...]]:
     return texts
 
 
-def _spread(known: list[Offered], apps: Apps) -> Iterable[Offered]:
+def _spread(known: list[Affordance], apps: Apps) -> Iterable[Affordance]:
     """Return the touches so that the first few of a kind are the first, the last, the others."""
-    kinds: dict[str, list[Offered]] = {}
+    kinds: dict[str, list[Affordance]] = {}
     for offered in known:
         if not _aimless(offered):
             kinds.setdefault(offered.key(apps), []).append(offered)
@@ -343,14 +349,14 @@ def _spread(known: list[Offered], apps: Apps) -> Iterable[Offered]:
         yield from (same[0], *same[-1:], *same[1:-1]) if len(same) > 2 else same
 
 
-def _aimless(offered: Offered) -> bool:
+def _aimless(offered: Affordance) -> bool:
     """Whether a touch only leaves, as the back and home buttons do from every page."""
     leaves = offered.chrome and isinstance(offered.do, Back | OpenApp)
     return leaves or offered.gesture == "submit"
 
 
-def _marks(device: Device, known: list[Offered]) -> Marks:
-    """Return what makes a state a page of its own: equal marks, equal page."""
+def _signature(device: Device, known: list[Affordance]) -> PageSignature:
+    """Return what makes a state a page of its own: equal signature, equal page."""
     doc = device.doc
     under = (
         ""

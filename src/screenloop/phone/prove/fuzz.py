@@ -57,7 +57,7 @@ TEXTS = (
     "%s {text} /",
 )
 """What the monkey types and passes to tools: plain words, numbers, what breaks things."""
-WAYS: tuple[Direction, ...] = ("up", "down", "down", "left", "right")
+DIRECTIONS: tuple[Direction, ...] = ("up", "down", "down", "left", "right")
 PRESSED: tuple[KeyName, ...] = (
     "back",
     "back",
@@ -206,7 +206,7 @@ def choose(device: Device, rng: random.Random) -> Action:
         to = unit(rng.randrange(SIZE_PX[0]), rng.choice((y, rng.randrange(SIZE_PX[1]))))
         return Swipe(path=(unit(x, y), to))
     if kind < 0.76:
-        return Scroll(direction=rng.choice(WAYS), screens=rng.choice((0.3, 0.8, 3.0)))
+        return Scroll(direction=rng.choice(DIRECTIONS), screens=rng.choice((0.3, 0.8, 3.0)))
     if kind < 0.86:
         return _typing(device, rng)
     if kind < 0.91:

@@ -21,7 +21,7 @@ from screenloop.phone.prove.flows import run_step
 from screenloop.types import Channel, Struct
 
 
-class Beat(Struct, frozen=True, kw_only=True):
+class FlowOutcome(Struct, frozen=True, kw_only=True):
     """What one step of a flow came to: time that passed, and the actions it ran."""
 
     seconds: int = 0
@@ -34,14 +34,14 @@ class FlowReport(Struct, frozen=True, kw_only=True):
     app: str
     flow: str
     where: str
-    beats: tuple[Beat, ...] = ()
+    outcomes: tuple[FlowOutcome, ...] = ()
     failures: tuple[str, ...] = ()
     """Sentences; empty when all is well."""
 
     @property
     def calls(self) -> tuple[Call, ...]:
         """The actions that the flow ran, in order."""
-        return tuple(call for beat in self.beats for call in beat.calls)
+        return tuple(call for outcome in self.outcomes for call in outcome.calls)
 
 
 def fresh_hash(doc: Doc) -> str:
@@ -65,18 +65,22 @@ def replay(app: App[Any], flow: Flow, device: Device | None = None) -> FlowRepor
     device = device or new_device(quantum_ms=0, strict=True)
     first = fresh_hash(device.doc)
     kept, tools = device.snapshot(), device.fork()
-    beats, failures = _by_touch(device, app, flow.steps)
+    outcomes, failures = _by_touch(device, app, flow.steps)
     if not failures:
-        failures += _by_tool(tools, beats)
+        failures += _by_tool(tools, outcomes)
         if business_hash(tools.doc) != business_hash(device.doc):
             failures.append("touches and tools leave different business states")
-        failures += _schema_failures(device.apps, beats)
+        failures += _schema_failures(device.apps, outcomes)
     device.on_call = None
     device.restore(kept)
     if fresh_hash(device.doc) != first:
         failures.append("after restoring the snapshot the state is not the first one")
     return FlowReport(
-        app=app.id, flow=flow.name, where=flow.where, beats=tuple(beats), failures=tuple(failures)
+        app=app.id,
+        flow=flow.name,
+        where=flow.where,
+        outcomes=tuple(outcomes),
+        failures=tuple(failures),
     )
 
 
@@ -88,7 +92,7 @@ def replay_all(app_ids: Sequence[str] | None = None) -> tuple[FlowReport, ...]:
 
 def _by_touch(
     device: Device, app: App[Any], steps: Sequence[FlowStep]
-) -> tuple[list[Beat], list[str]]:
+) -> tuple[list[FlowOutcome], list[str]]:
     ran: list[Call] = []
 
     def listen(call: Call, channel: Channel, outcome: Outcome) -> None:
@@ -99,7 +103,7 @@ def _by_touch(
     device.begin()
     device.open(app.id)
     device.end()
-    beats: list[Beat] = []
+    outcomes: list[FlowOutcome] = []
     for number, step in enumerate(steps, start=1):
         ran.clear()
         device.begin()
@@ -107,20 +111,20 @@ def _by_touch(
             effect = run_step(device, step)
             device.end()
         except (TaskError, EnvironmentFault) as error:
-            return beats, [f"step {number}: {error}"]
+            return outcomes, [f"step {number}: {error}"]
         if not effect.ok:
-            return beats, [f"step {number} ({effect.executed}): {effect.message}"]
+            return outcomes, [f"step {number} ({effect.executed}): {effect.message}"]
         seconds = step.seconds if isinstance(step, Pass) else 0
-        beats.append(Beat(seconds=seconds, calls=tuple(ran)))
-    return beats, []
+        outcomes.append(FlowOutcome(seconds=seconds, calls=tuple(ran)))
+    return outcomes, []
 
 
-def _by_tool(device: Device, beats: Sequence[Beat]) -> list[str]:
+def _by_tool(device: Device, outcomes: Sequence[FlowOutcome]) -> list[str]:
     """Run the actions as a golden solution holds them: through JSON, without the screen."""
-    for beat in msgspec.json.decode(msgspec.json.encode(beats), type=list[Beat]):
-        if beat.seconds:
-            device.advance(beat.seconds * 1000)
-        for call in beat.calls:
+    for outcome in msgspec.json.decode(msgspec.json.encode(outcomes), type=list[FlowOutcome]):
+        if outcome.seconds:
+            device.advance(outcome.seconds * 1000)
+        for call in outcome.calls:
             device.begin(channel="tool")
             try:
                 effect = device.perform(call)
@@ -132,10 +136,10 @@ def _by_tool(device: Device, beats: Sequence[Beat]) -> list[str]:
     return []
 
 
-def _schema_failures(apps: Apps, beats: Sequence[Beat]) -> list[str]:
+def _schema_failures(apps: Apps, outcomes: Sequence[FlowOutcome]) -> list[str]:
     failures = []
-    for beat in beats:
-        for call in beat.calls:
+    for outcome in outcomes:
+        for call in outcome.calls:
             action = apps[call.app].actions[call.action]
             if action.tool:
                 args = msgspec.json.decode(msgspec.json.encode(call.args))

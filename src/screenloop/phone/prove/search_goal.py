@@ -1,4 +1,4 @@
-"""A tool call that is looked for on the screen: how near a page is to it, what would help.
+"""The goal of a search: how near a page is to a call or another page, what would help.
 
 Plain rules about arguments, no search: which values differ, what an input on the page could do
 about it, what may be typed, which links lead astray.
@@ -20,7 +20,7 @@ from screenloop.phone.declare.cast import cast
 from screenloop.phone.declare.state import Record, Refers
 from screenloop.phone.device.device import Device
 from screenloop.phone.draw.inputs import MONTHS, WEEKDAYS
-from screenloop.phone.prove.affordances import Offered
+from screenloop.phone.prove.affordances import Affordance
 
 UNKNOWN_COST = 4
 """Touches that an argument is thought to take when no input for it is in sight."""
@@ -33,7 +33,7 @@ _MONTH = re.compile(r"\d{4}-\d{2}")
 _TIME = re.compile(r"\d{2}:\d{2}")
 
 
-class Wanted:
+class SearchGoal:
     """What a search looks for: a call with its arguments, or a page with its values."""
 
     def __init__(
@@ -92,11 +92,11 @@ class Wanted:
             return call.args
 
     def missing(self, device: Device, call: Call) -> list[str]:
-        """Return the arguments of a call that are not as wanted."""
+        """Return the arguments of a call that differ from the goal's."""
         args = self.bound(device, call)
         return [name for name, value in self.args.items() if args.get(name, self) != value]
 
-    def cost(self, name: str, now: Any, known: list[Offered], values: dict[str, Any]) -> int:
+    def cost(self, name: str, now: Any, known: list[Affordance], values: dict[str, Any]) -> int:
         """Return about how many touches it takes to set an argument on this page.
 
         Args:
@@ -105,22 +105,22 @@ class Wanted:
             known: what the page offers.
             values: the page's locals.
         """
-        wanted = self.args[name]
+        target = self.args[name]
         opened = values.get(f"{name}.open", "")
         if opened:
-            return _picker_cost(opened, wanted)
+            return _picker_cost(opened, target)
         best = UNKNOWN_COST
-        if isinstance(wanted, list) and isinstance(now, list):
-            best = max(1, _apart(wanted, now))
+        if isinstance(target, list) and isinstance(now, list):
+            best = max(1, _apart(target, now))
         for offered in known:
-            best = min(best, _input_cost(name, wanted, now, offered))
+            best = min(best, _input_cost(name, target, now, offered))
         return best
 
     def guess(self, name: str, now: Any) -> int:
         """Return about how many touches an argument takes when no input for it is in sight."""
-        wanted = self.args[name]
-        if _is_number(wanted) and _is_number(now):
-            return int(min(MAX_STEPS, max(1, abs(wanted - now))))
+        target = self.args[name]
+        if _is_number(target) and _is_number(now):
+            return int(min(MAX_STEPS, max(1, abs(target - now))))
         return UNKNOWN_COST
 
     def steps_left(self, device: Device, call: Call) -> int:
@@ -129,13 +129,12 @@ class Wanted:
         Such a button runs the wanted action with a number that is one off.
         """
         args = self.bound(device, call)
-        missing = [name for name, value in self.args.items() if args.get(name) != value]
-        apart = [(args.get(name), self.args[name]) for name in missing]
-        if not all(_is_number(now) and _is_number(wanted) for now, wanted in apart):
+        apart = [(args.get(n), value) for n, value in self.args.items() if args.get(n) != value]
+        if not all(_is_number(now) and _is_number(target) for now, target in apart):
             return 0
-        return int(min(MAX_STEPS, sum(abs(wanted - now) for now, wanted in apart)))
+        return int(min(MAX_STEPS, sum(abs(target - now) for now, target in apart)))
 
-    def shown(self, name: str, known: list[Offered], device: Device) -> Any:
+    def shown(self, name: str, known: list[Affordance], device: Device) -> Any:
         """Return the value that an input on the page shows for an argument, `None` if unknown."""
         values = device.doc.page.locals
         if name in values:
@@ -193,7 +192,7 @@ class Wanted:
                 return True
         return False
 
-    def texts(self, offered: Offered, named: set[str]) -> list[str]:
+    def texts(self, offered: Affordance, named: set[str]) -> list[str]:
         """Return what is worth typing into a field.
 
         Args:
@@ -228,17 +227,17 @@ class Wanted:
         self, name: str, value: Any, together: dict[str, Any], values: dict[str, Any]
     ) -> bool:
         base = name.removesuffix(".open")
-        wanted, now = self.args[base], values.get(base)
+        target, now = self.args[base], values.get(base)
         if name != base:
             return self._opens_picker(base, value, together, values)
-        if value == wanted:
-            return bool(now != wanted or values.get(f"{base}.open"))
+        if value == target:
+            return bool(now != target or values.get(f"{base}.open"))
         if together.get(f"{base}.open") == "minute":
-            return isinstance(wanted, str) and str(value)[:2] == wanted[:2]
-        if _is_many(wanted) and (now is None or _is_many(now)) and _is_many(value):
-            return _apart(wanted, value) < _apart(wanted, now or "")
-        if _is_number(wanted) and _is_number(value):
-            return not _is_number(now) or abs(value - wanted) < abs(now - wanted)
+            return isinstance(target, str) and str(value)[:2] == target[:2]
+        if _is_many(target) and (now is None or _is_many(now)) and _is_many(value):
+            return _apart(target, value) < _apart(target, now or "")
+        if _is_number(target) and _is_number(value):
+            return not _is_number(now) or abs(value - target) < abs(now - target)
         return False
 
     def _opens_picker(
@@ -247,8 +246,8 @@ class Wanted:
         if not value or base in together or values.get(base) == self.args[base]:
             return False
         opened = values.get(f"{base}.open", "")
-        wanted = self.args[base]
-        return not opened or _picker_cost(value, wanted) < _picker_cost(opened, wanted)
+        target = self.args[base]
+        return not opened or _picker_cost(value, target) < _picker_cost(opened, target)
 
     def _is_elsewhere(self, go: Go) -> bool:
         return any(map(self._is_other_row, go.path.split("/")))
@@ -291,7 +290,7 @@ class Wanted:
                     yield str(value[0])
 
 
-def wanted_call(device: Device, call: Call) -> Wanted:
+def call_goal(device: Device, call: Call) -> SearchGoal:
     """Return a call as something to look for.
 
     Raises:
@@ -306,10 +305,10 @@ def wanted_call(device: Device, call: Call) -> Wanted:
     except msgspec.ValidationError as error:
         raise TaskError(f"{action.tool_name} does not take {call.args}: {error}") from error
     defaults = plain_defaults(action)
-    return Wanted(device, call.app, args, action.signature.types, defaults=defaults, call=call)
+    return SearchGoal(device, call.app, args, action.signature.types, defaults=defaults, call=call)
 
 
-def wanted_page(device: Device, query: Query, args: dict[str, Any]) -> Wanted:
+def page_goal(device: Device, query: Query, args: dict[str, Any]) -> SearchGoal:
     """Return the page where a person sees what a query answers, as something to look for.
 
     Raises:
@@ -323,7 +322,7 @@ def wanted_page(device: Device, query: Query, args: dict[str, Any]) -> Wanted:
     path, values = query.shown(full)
     shown = {name: value for name, value in values.items() if value not in ("", None)}
     types = {name: kind for name, kind in query.signature.types.items() if name in full}
-    found = Wanted(device, query.app, full, types, defaults=plain_defaults(query), path=path)
+    found = SearchGoal(device, query.app, full, types, defaults=plain_defaults(query), path=path)
     found.args = shown
     return found
 
@@ -410,19 +409,19 @@ def _day_shown(value: Any, device: Device) -> str:
     return f"{WEEKDAYS[day.weekday()][lang]} {day.day} {MONTHS[day.month - 1][lang]} {day.year}"
 
 
-def _picker_cost(opened: str, wanted: Any) -> int:
+def _picker_cost(opened: str, target: Any) -> int:
     """Return how many touches a date or time chooser takes from what it shows."""
     if opened in ("hour", "minute"):
         return 2 if opened == "hour" else 1
     if not (
-        isinstance(wanted, str) and _DATE.match(wanted) and re.fullmatch(r"\d{4}-\d{2}", opened)
+        isinstance(target, str) and _DATE.match(target) and re.fullmatch(r"\d{4}-\d{2}", opened)
     ):
         return 1
     year, month = map(int, opened.split("-"))
-    return 1 + abs(12 * (year - int(wanted[:4])) + month - int(wanted[5:7]))
+    return 1 + abs(12 * (year - int(target[:4])) + month - int(target[5:7]))
 
 
-def _input_cost(name: str, wanted: Any, now: Any, offered: Offered) -> int:
+def _input_cost(name: str, target: Any, now: Any, offered: Affordance) -> int:
     if isinstance(offered.do, Focus):
         return 1 if offered.do.field == name else UNKNOWN_COST
     for part in _parts(offered.do):
@@ -433,17 +432,17 @@ def _input_cost(name: str, wanted: Any, now: Any, offered: Offered) -> int:
         if offered.gesture == "place" and name in part.values:
             return 1
         value = part.values.get(name)
-        if name in part.values and value == wanted:
+        if name in part.values and value == target:
             return 1
-        if _is_many(value) and _is_many(wanted) and f"{name}.open" not in part.values:
-            left = _apart(wanted, now if _is_many(now) else "")
-            if _apart(wanted, value) < left:
+        if _is_many(value) and _is_many(target) and f"{name}.open" not in part.values:
+            left = _apart(target, now if _is_many(now) else "")
+            if _apart(target, value) < left:
                 return left
-        if _is_number(value) and _is_number(wanted) and _is_number(now) and value != now:
-            steps = (wanted - now) / (value - now)
+        if _is_number(value) and _is_number(target) and _is_number(now) and value != now:
+            steps = (target - now) / (value - now)
             if steps >= 1:
                 return max(1, int(-(-steps // 1)))
         opening = part.values.get(f"{name}.open")
-        if opening and isinstance(wanted, str):
-            return 3 if _TIME.fullmatch(wanted) else 1 + _picker_cost(opening, wanted)
+        if opening and isinstance(target, str):
+            return 3 if _TIME.fullmatch(target) else 1 + _picker_cost(opening, target)
     return UNKNOWN_COST

@@ -1,4 +1,4 @@
-"""Steps of a search over a phone: states that were reached, touches to try from them.
+"""States and edges of a search over a phone: what was reached, which touches to try from there.
 
 Each touch is tried as the Actions that an agent would send, scrolling included, on a fork.
 """
@@ -20,7 +20,7 @@ from screenloop.phone.draw.canvas import Node
 from screenloop.phone.prove.affordances import (
     MAX_SCROLLS,
     SCROLL_SCREENS,
-    Offered,
+    Affordance,
     identity,
     place_x,
 )
@@ -31,31 +31,31 @@ Tolerate = Callable[[DiffRow], bool]
 SWIPE_PX = 160
 
 
-class Way(NamedTuple):
+class ActionChain(NamedTuple):
     """A linked list of Actions, the latest last; states share what they have in common."""
 
     actions: tuple[Action, ...]
-    past: Way | None
+    past: ActionChain | None
 
     def listed(self) -> tuple[Action, ...]:
         """Return all Actions, the first first."""
         return (*(self.past.listed() if self.past else ()), *self.actions)
 
 
-class State(NamedTuple):
+class SearchState(NamedTuple):
     """A phone that was reached, and how."""
 
     device: Device
     cost: int
     """Actions it took."""
-    way: Way | None
+    chain: ActionChain | None
 
 
-class Edge(NamedTuple):
+class SearchEdge(NamedTuple):
     """One more touch, text or key from a state, not yet tried."""
 
-    state: State
-    offered: Offered | None
+    state: SearchState
+    offered: Affordance | None
     action: Action | None = None
     """Given whole (open, back); else made from the offered touch."""
     text: str = ""
@@ -67,7 +67,7 @@ class Edge(NamedTuple):
     is_goal: bool = False
 
 
-def follow(edge: Edge, tolerate: Tolerate) -> State | None:
+def try_edge(edge: SearchEdge, tolerate: Tolerate) -> SearchState | None:
     """Carry out an edge on a fork.
 
     Args:
@@ -96,18 +96,18 @@ def follow(edge: Edge, tolerate: Tolerate) -> State | None:
     if not all(map(tolerate, ours)):
         return None
     cost = edge.state.cost + len(actions)
-    way = Way(tuple(actions), edge.state.way)
-    return State(device, cost, way)
+    chain = ActionChain(tuple(actions), edge.state.chain)
+    return SearchState(device, cost, chain)
 
 
-def _reach(device: Device, edge: Edge, actions: list[Action]) -> Action | None:
+def _reach(device: Device, edge: SearchEdge, actions: list[Action]) -> Action | None:
     """Scroll until the touch is in reach and return the Action that makes it."""
     offered = edge.offered
     assert offered is not None
-    wanted = identity(offered.node)
+    target = identity(offered.node)
     for _ in range(MAX_SCROLLS):
         for node in device.screen.reachable():
-            if identity(node) == wanted:
+            if identity(node) == target:
                 return _action(edge, offered, node)
         if not offered.scroll:
             return None
@@ -118,7 +118,7 @@ def _reach(device: Device, edge: Edge, actions: list[Action]) -> Action | None:
     return None
 
 
-def _action(edge: Edge, offered: Offered, node: Node) -> Action:
+def _action(edge: SearchEdge, offered: Affordance, node: Node) -> Action:
     x, y = node.box.center
     at = unit(x, y)
     if isinstance(offered.do, Focus) and offered.gesture == "tap":
