@@ -10,8 +10,7 @@ from moto.server import ThreadedMotoServer
 
 from screenloop.errors import ConfigError, InfraFault
 from screenloop.store.blob_urls import folder_url, open_blobs
-from screenloop.store.blobs import BlobStore, FolderBlobs, MemoryBlobs, blob_key
-from screenloop.store.copied_blobs import CopiedBlobs
+from screenloop.store.blobs import BlobStore, CopiedBlobs, FolderBlobs, MemoryBlobs, blob_key
 from screenloop.store.object_blobs import ObjectBlobs
 from screenloop.testing.failing_blobs import FailingBlobs
 

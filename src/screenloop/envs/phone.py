@@ -29,7 +29,7 @@ from screenloop.phone.declare.document import Doc, scene_hash, state_hash
 from screenloop.phone.declare.state import AppData, diff_data
 from screenloop.phone.declare.system import OS_ID
 from screenloop.phone.device.boot import installed, new_device
-from screenloop.phone.device.device import Device, Snapshot
+from screenloop.phone.device.device import Device, Snapshot, refused
 from screenloop.phone.device.gestures import act
 from screenloop.phone.device.screen import SIZE_PX, Screen
 from screenloop.phone.draw.canvas import Node
@@ -316,19 +316,11 @@ def _impossible(action: Action) -> Effect | None:
     """Return why no finger can do this, for touches that the wire form allows."""
     match action:
         case Tap(button=button) if button != "left":
-            return Effect(
-                ok=False,
-                code="no_such_button",
-                executed=f"{button} tap",
-                message=f"a phone has no {button} button; tap without one, or hold",
-            )
+            why = f"a phone has no {button} button; tap without one, or hold"
+            return refused("no_such_button", f"{button} tap", why)
         case Tap(count=3):
-            return Effect(
-                ok=False,
-                code="no_such_touch",
-                executed="triple tap",
-                message="a phone knows single and double taps, not triple ones",
-            )
+            why = "a phone knows single and double taps, not triple ones"
+            return refused("no_such_touch", "triple tap", why)
         case _:
             return None
 

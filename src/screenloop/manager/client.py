@@ -40,8 +40,7 @@ from screenloop.manager.wire.service_bodies import (
     WithdrawBody,
 )
 from screenloop.store.blob_urls import open_blobs
-from screenloop.store.blobs import BlobStore
-from screenloop.store.copied_blobs import CopiedBlobs
+from screenloop.store.blobs import BlobStore, CopiedBlobs
 from screenloop.types import (
     Claim,
     EnvRef,

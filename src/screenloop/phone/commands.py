@@ -1,4 +1,4 @@
-"""What a touch can do: bound actions of apps, and the device's own moves. Plain data.
+"""Commands: what a gesture makes a phone do, an app's bound action or navigation. Plain data.
 
 Views hold no handlers; a widget holds one of these, and `Device.perform` carries it out.
 """
@@ -30,7 +30,7 @@ class Go(Struct, frozen=True, kw_only=True, tag="go"):
     """Take the place of the app's whole stack instead of covering it (tabs)."""
 
     def at_root(self) -> Go:
-        """Return the same move as a main page: nothing below it."""
+        """Return the same command for a main page: nothing below it."""
         return Go(app=self.app, path=self.path, replace=True)
 
 
@@ -116,13 +116,14 @@ Do = (
     | Paste
     | Both
 )
+"""Any command."""
 
 Placing = Callable[[float], Do]
-"""For sliders: from the share of the track that was touched to what to do."""
+"""For sliders: from the share of the track that was touched to the command."""
 
 
 def key_of(do: Do) -> str:
-    """Return the template of a Do: two touches with equal keys are the same kind of touch."""
+    """Return the template of a command: gestures with equal keys are the same kind of gesture."""
     match do:
         case Call(app=app, action=action):
             return f"{app}.{action}"
@@ -150,7 +151,7 @@ def _template(path: str) -> str:
 
 
 def calls_in(do: Do | None) -> tuple[Call | Go, ...]:
-    """Return the actions and moves inside a Do."""
+    """Return the actions and page changes inside a command."""
     match do:
         case Both(first=first, then=then):
             return (*calls_in(first), *calls_in(then))

@@ -8,8 +8,13 @@ from collections.abc import Sequence
 from screenloop.errors import ConfigError
 from screenloop.report.intervals import Interval, bootstrap_difference, mcnemar_exact
 from screenloop.report.score import Rate, rate_of
-from screenloop.store.differences import ConfigDifference, config_differences
-from screenloop.store.runs import EpisodeRow, RunManifest, RunResult
+from screenloop.store.runs import (
+    ConfigDifference,
+    EpisodeRow,
+    RunManifest,
+    RunResult,
+    config_differences,
+)
 from screenloop.types import Struct
 
 

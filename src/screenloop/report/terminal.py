@@ -16,8 +16,7 @@ from screenloop.report import words
 from screenloop.report.compare import Comparison, Side
 from screenloop.report.score import Score, score
 from screenloop.rollout.batch import Planned
-from screenloop.store.differences import ConfigDifference
-from screenloop.store.runs import EpisodeRow, RunResult
+from screenloop.store.runs import ConfigDifference, EpisodeRow, RunResult
 from screenloop.types import Struct
 
 WIDTH = 80

@@ -44,13 +44,11 @@ class MemoryBlobs:
         self._data: dict[BlobKey, bytes] = {}
 
     def put(self, data: bytes, suffix: str) -> BlobKey:
-        """Keep the bytes and return their key."""
         key = blob_key(data, suffix)
         self._data[key] = data
         return key
 
     def get(self, key: BlobKey) -> bytes:
-        """Return the bytes."""
         try:
             return self._data[key]
         except KeyError:
@@ -74,7 +72,6 @@ class FolderBlobs:
         return self.root / key.removeprefix("sha256-")[:2] / key
 
     def put(self, data: bytes, suffix: str) -> BlobKey:
-        """Keep the bytes and return their key."""
         key = blob_key(data, suffix)
         path = self.path(key)
         if path.is_file():
@@ -107,8 +104,46 @@ class FolderBlobs:
         return True
 
     def get(self, key: BlobKey) -> bytes:
-        """Return the bytes."""
         try:
             return self.path(key).read_bytes()
         except OSError as error:
             raise InfraFault(f"cannot read blob {key} under {self.root}: {error}") from error
+
+
+class CopiedBlobs:
+    """A Run's own blobs in front of a shared store: what was looked at is kept with the Run.
+
+    Reads from the own store first; what comes from the shared one stays in the own one. What is put
+    goes to the own store alone.
+    """
+
+    def __init__(self, own: BlobStore, shared: BlobStore) -> None:
+        self.own = own
+        self.shared = shared
+
+    def put(self, data: bytes, suffix: str) -> BlobKey:
+        return self.own.put(data, suffix)
+
+    def get(self, key: BlobKey) -> bytes:
+        try:
+            return self.own.get(key)
+        except InfraFault:
+            return self._copied(key)
+
+    def keep(self, key: BlobKey) -> None:
+        """Have the blob in the own store; between folders of one disk it is kept once for both.
+
+        Raises:
+            InfraFault: no such blob, or a store cannot be used.
+        """
+        if not (
+            isinstance(self.own, FolderBlobs)
+            and isinstance(self.shared, FolderBlobs)
+            and self.own.link(self.shared, key)
+        ):
+            self.get(key)
+
+    def _copied(self, key: BlobKey) -> bytes:
+        data = self.shared.get(key)
+        self.own.put(data, key.rpartition(".")[2])
+        return data

@@ -74,7 +74,6 @@ class ObjectBlobs:
         return key
 
     def get(self, key: BlobKey) -> bytes:
-        """Return the bytes."""
         path = self._path(key)
         try:
             return bytes(self._obstore.get(self._store, path).bytes())

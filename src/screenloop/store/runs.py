@@ -16,13 +16,13 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from screenloop.config import RunConfig, config_hash, harness_hash, plain
 from screenloop.errors import ConfigError, InfraFault
 from screenloop.store.blobs import FolderBlobs
-from screenloop.store.differences import config_differences
 from screenloop.store.episodes import Episode, read_episode
 from screenloop.types import EndReason, Struct, Unscored, Usage
 
@@ -310,6 +310,34 @@ def _other_versions(before: dict[str, str], now: dict[str, str]) -> str:
         for name in names
         if before.get(name) != now.get(name)
     )
+
+
+class ConfigDifference(Struct, frozen=True, kw_only=True):
+    """One field in which two configurations differ."""
+
+    path: str
+    """Field names joined by dots."""
+    before: Any = None
+    after: Any = None
+
+
+def config_differences(a: RunConfig, b: RunConfig) -> tuple[ConfigDifference, ...]:
+    """Return every field in which the two differ, by path."""
+    left, right = _flat(plain(a)), _flat(plain(b))
+    return tuple(
+        ConfigDifference(path=path, before=left.get(path), after=right.get(path))
+        for path in sorted(left.keys() | right.keys())
+        if left.get(path) != right.get(path)
+    )
+
+
+def _flat(value: Any, path: str = "") -> dict[str, Any]:
+    if not isinstance(value, dict) or not value:
+        return {path: value}
+    flat: dict[str, Any] = {}
+    for name, inner in value.items():
+        flat.update(_flat(inner, f"{path}.{name}" if path else str(name)))
+    return flat
 
 
 def _first_differences(before: RunConfig, now: RunConfig, limit: int = 3) -> list[str]:

@@ -41,11 +41,11 @@ class Verifiers:
         if not codes:
             return judge(task, evidence, claim)
         require_judgeable(task)
-        told = replace(evidence, diff=tuple(diff(evidence.before, evidence.after, evidence.diff)))
+        whole = replace(evidence, diff=tuple(diff(evidence.before, evidence.after, evidence.diff)))
         loop = asyncio.get_running_loop()
         end_s = loop.time() + deadline_s
         findings = [
-            await self._find(check, told, claim, deadline_s=end_s - loop.time()) for check in codes
+            await self._find(check, whole, claim, deadline_s=end_s - loop.time()) for check in codes
         ]
         return judge(task, evidence, claim, findings)
 

@@ -20,14 +20,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
-from typing import (
-    Any,
-    Concatenate,
-    Generic,
-    ParamSpec,
-    TypeVar,
-    get_type_hints,
-)
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, get_type_hints
 
 import msgspec
 
@@ -96,25 +89,14 @@ def source_of(function: Callable[..., Any]) -> str:
     return f"{code.co_filename}:{code.co_firstlineno}"
 
 
-class AppAction(Generic[P]):
-    """A reducer of one app: the only way to change its data."""
+class _ToolFunction:
+    """A function of an app that agents may call as a tool."""
 
-    def __init__(
-        self,
-        app: str,
-        name: str,
-        run: Callable[..., None],
-        *,
-        tool: str,
-        writes: frozenset[str],
-        check: Callable[[Any, Any, Any], bool] | None,
-    ) -> None:
+    def __init__(self, app: str, name: str, run: Callable[..., Any], tool: str) -> None:
         self.app = app
         self.name = name
         self.run = run
         self.tool = tool
-        self.writes = writes
-        self.check = check
         self.where = source_of(run)
         self.signature = _Signature(run, self.where)
 
@@ -122,6 +104,13 @@ class AppAction(Generic[P]):
     def tool_name(self) -> str:
         """The name that agents call: `<app>.<action>`."""
         return f"{self.app}.{self.name}"
+
+
+class AppAction(_ToolFunction, Generic[P]):
+    """A reducer of one app: the only way to change its data."""
+
+    writes: frozenset[str] = frozenset()
+    check: Callable[[Any, Any, Any], bool] | None = None
 
     @property
     def target(self) -> str:
@@ -133,30 +122,10 @@ class AppAction(Generic[P]):
         return Call(app=self.app, action=self.name, args=self.signature.bind(args, kwargs))
 
 
-class Query:
+class Query(_ToolFunction):
     """A structured look-up of one app, offered as a tool; reads only."""
 
-    def __init__(
-        self,
-        app: str,
-        name: str,
-        run: Callable[..., Any],
-        *,
-        tool: str,
-        shows: str,
-    ) -> None:
-        self.app = app
-        self.name = name
-        self.run = run
-        self.tool = tool
-        self.shows = shows
-        self.where = source_of(run)
-        self.signature = _Signature(run, self.where)
-
-    @property
-    def tool_name(self) -> str:
-        """The name that agents call: `<app>.<query>`."""
-        return f"{self.app}.{self.name}"
+    shows: str = ""
 
     def shown(self, args: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """Return the page's path and its values where a person sees the answer.
@@ -273,9 +242,8 @@ class App(Generic[S]):
                         f"{where}: action {name!r} writes {field!r}, but the state has only "
                         f"{sorted(own)}"
                     )
-            action: AppAction[P] = AppAction(
-                self.id, name, run, tool=tool, writes=frozenset(writes), check=check
-            )
+            action: AppAction[P] = AppAction(self.id, name, run, tool)
+            action.writes, action.check = frozenset(writes), check
             self.actions[name] = action
             return action
 
@@ -296,8 +264,8 @@ class App(Generic[S]):
 
         def declare(run: Callable[..., Any]) -> Query:
             self._claim(name, source_of(run))
-            query = Query(self.id, name, run, tool=tool, shows=shows)
-            self.queries[name] = query
+            self.queries[name] = query = Query(self.id, name, run, tool)
+            query.shows = shows
             return query
 
         return declare

@@ -1,7 +1,7 @@
-"""One mocked phone: a Doc, the touches that change it, and the log of what changed.
+"""One mocked phone: a Doc, the gestures that change it, and the log of what changed.
 
-`Device` holds the only mutable reference; everything it points to is immutable. Touches come in as
-pixels of the layout (412x915), are hit-tested on the Screen's boxes, and become a `Do`.
+`Device` holds the only mutable reference; everything it points to is immutable. Gestures come in as
+pixels of the layout (412x915), are hit-tested on the Screen's boxes, and become a command (`Do`).
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class Device:
             self._dispatch(call, "system")
         self.doc = replace(self.doc, clock_ms=target)
 
-    # ---- touches ---------------------------------------------------------------------------
+    # ---- gestures --------------------------------------------------------------------------
 
     def tap(self, x: float, y: float, *, hold_ms: int = 0) -> Effect:
         """Touch a point; held for half a second it is a long press."""
@@ -178,7 +178,7 @@ class Device:
                 return _nothing(named, "a long press does nothing here")
             return self.perform(node.long, named)
         if not node.enabled:
-            return Effect(ok=False, code="disabled", message="it is disabled", executed=named)
+            return refused("disabled", named, "it is disabled")
         if node.place is not None:
             return self.perform(node.place(_share(node, x)), named)
         if node.do is None:
@@ -258,24 +258,15 @@ class Device:
         """Put text into the focused field, as if pasted by a keyboard."""
         name = self.doc.focus
         if not name:
-            return Effect(
-                ok=False,
-                code="no_focus",
-                executed="type",
-                message="no text field is focused; tap one first or give a point",
-            )
+            why = "no text field is focused; tap one first or give a point"
+            return refused("no_focus", "type", why)
         old = "" if clear else str(self.doc.page.locals.get(name, ""))
         field = self.screen.field(name)
         if field is not None and not field.multiline:
             text = text.replace("\n", " ")
         new = old + text
         if len(new) > MAX_TEXT:
-            return Effect(
-                ok=False,
-                code="too_long",
-                executed="type",
-                message=f"a field holds {MAX_TEXT} characters",
-            )
+            return refused("too_long", "type", f"a field holds {MAX_TEXT} characters")
         self.doc = navigation.set_locals(self.doc, {name: new})
         effect = Effect(ok=True, executed=f"type {text[:40]!r} into {name}")
         return self.press("enter") if submit else effect
@@ -306,9 +297,7 @@ class Device:
             self.doc = replace(self.doc, keyboard=now)
             return Effect(ok=True, executed=named)
         if not name:
-            return Effect(
-                ok=False, code="no_focus", message="no text field is focused", executed=named
-            )
+            return refused("no_focus", named, "no text field is focused")
         if key == "enter":
             return self._enter(named)
         text = str(self.doc.page.locals.get(name, ""))
@@ -336,31 +325,25 @@ class Device:
 
     def open(self, name: str) -> Effect:
         """Bring an app to the front by id or title."""
-        wanted = name.strip().casefold()
+        folded = name.strip().casefold()
         for app in self.apps.values():
-            if wanted in (app.id, app.title[0].casefold(), app.title[1].casefold()):
+            if folded in (app.id, app.title[0].casefold(), app.title[1].casefold()):
                 return self.perform(OpenApp(app=app.id), f"open {app.id}")
         known = ", ".join(sorted(app.title[0] for app in self.apps.values() if app.id != OS_ID))
-        return Effect(
-            ok=False,
-            code="unknown_app",
-            executed=f"open {name!r}",
-            message=f"no app is called {name!r}; the apps are {known}",
-        )
+        why = f"no app is called {name!r}; the apps are {known}"
+        return refused("unknown_app", f"open {name!r}", why)
 
     # ---- carrying out ----------------------------------------------------------------------
 
     def perform(self, do: Do, named: str = "") -> Effect:
-        """Carry out one Do."""
+        """Carry out one command."""
         executed = named or key_of(do)
         match do:
             case Call():
                 outcome = self._dispatch(do, self._channel)
                 if not outcome.ok:
                     self.doc = replace(self.doc, toast=outcome.message)
-                    return Effect(
-                        ok=False, code=outcome.code, message=outcome.message, executed=executed
-                    )
+                    return refused(outcome.code, executed, outcome.message)
             case Both(first=first, then=then):
                 effect = self.perform(first, executed)
                 return self.perform(then, executed) if effect.ok else effect
@@ -480,34 +463,32 @@ class Device:
 
     def call_tool(self, name: str, args: dict[str, Any]) -> Effect:
         """Call a tool of the app in front."""
+        executed = f"tool {name}"
         if name not in self.tool_names():
-            return Effect(
-                ok=False,
-                code="no_such_tool",
-                executed=f"tool {name}",
-                message=f"{name!r} is no tool of the app in front; its tools are "
-                f"{', '.join(self.tool_names()) or 'none'}",
-            )
+            tools = ", ".join(self.tool_names()) or "none"
+            why = f"{name!r} is no tool of the app in front; its tools are {tools}"
+            return refused("no_such_tool", executed, why)
         app_id, _, part = name.partition(".")
         if part in self.apps[app_id].queries:
             try:
                 found = query(self.doc, self.apps, app_id, part, args)
             except (msgspec.ValidationError, NoSuchRow) as error:
                 code = "no_such_row" if isinstance(error, NoSuchRow) else "bad_args"
-                return Effect(ok=False, code=code, message=str(error), executed=f"tool {name}")
-            return Effect(ok=True, result=found, executed=f"tool {name}")
+                return refused(code, executed, str(error))
+            return Effect(ok=True, result=found, executed=executed)
         outcome = self._dispatch(Call(app=app_id, action=part, args=args), "tool")
-        return Effect(
-            ok=outcome.ok,
-            code=outcome.code,
-            message=outcome.message,
-            executed=f"tool {name}",
-            result=outcome.toast or None,
-        )
+        if not outcome.ok:
+            return refused(outcome.code, executed, outcome.message)
+        return Effect(ok=True, executed=executed, result=outcome.toast or None)
 
 
-def _nothing(executed: str, message: str) -> Effect:
-    return Effect(ok=False, code="nothing_here", message=message, executed=executed)
+def refused(code: str, executed: str, why: str) -> Effect:
+    """Return the Effect of what was not done."""
+    return Effect(ok=False, code=code, executed=executed, message=why)
+
+
+def _nothing(executed: str, why: str) -> Effect:
+    return refused("nothing_here", executed, why)
 
 
 def _share(node: Node, x: float) -> float:

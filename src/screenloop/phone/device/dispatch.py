@@ -38,6 +38,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     message: str = ""
     rows: tuple[DiffRow, ...] = ()
     navigation: tuple[Do, ...] = ()
+    """Where the device goes after a person's touch."""
     toast: str = ""
     inner: tuple[str, ...] = ()
     """Actions that the action called itself, by tool name."""

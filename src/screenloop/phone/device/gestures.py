@@ -1,4 +1,4 @@
-"""From an Action of the wire to a touch of a Device: the last step before pixels of the layout."""
+"""From an Action of the wire to a gesture on a Device: points become pixels of the layout."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from screenloop.actions import (
     tag_of,
 )
 from screenloop.errors import UnsupportedAction
-from screenloop.phone.device.device import Device
+from screenloop.phone.device.device import Device, refused
 from screenloop.phone.device.screen import SIZE_PX
 from screenloop.types import DiffRow, Effect, Struct
 
@@ -77,12 +77,8 @@ def act(device: Device, action: Action) -> Effect:
             return _type(device, action)
         case Key(name=name):
             if name not in KEYS:
-                return Effect(
-                    ok=False,
-                    code="no_such_key",
-                    executed=f"key {name}",
-                    message=f"a phone has no key {name!r}; it has {', '.join(KEYS)}",
-                )
+                why = f"a phone has no key {name!r}; it has {', '.join(KEYS)}"
+                return refused("no_such_key", f"key {name}", why)
             return device.press(name)
         case Open(app=app):
             return device.open(app)

@@ -1,4 +1,4 @@
-"""How a device moves without changing business state: pages, locals, focus, overlays. Pure."""
+"""Navigation: what changes no business state (pages, their values, focus, overlays). Pure."""
 
 from __future__ import annotations
 
