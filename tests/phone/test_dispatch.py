@@ -89,7 +89,7 @@ def test_an_action_returns_a_new_document_and_what_changed() -> None:
     assert outcome.ok
     assert rows(outcome) == [("items", "item31", "add")]
     assert outcome.toast == "Added"
-    assert outcome.moves == (Back(),)
+    assert outcome.navigation == (Back(),)
     assert state_hash(device.doc) == before
     assert outcome.doc.apps["toy"].data.builtins()["items"]["item31"]["count"] == 3
 
