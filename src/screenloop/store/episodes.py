@@ -152,7 +152,6 @@ class EpisodeWriter:
             raise InfraFault(f"cannot write episode file {self.path}: {error}") from error
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
 

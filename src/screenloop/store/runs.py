@@ -164,25 +164,20 @@ class RunFolder:
 
     @property
     def manifest_path(self) -> Path:
-        """Where the manifest lies."""
         return self.root / "run.json"
 
     @property
     def result_path(self) -> Path:
-        """Where the rows lie once the Run is through."""
         return self.root / "result.json"
 
     @property
     def blobs(self) -> FolderBlobs:
-        """The blobs of this Run."""
         return FolderBlobs(self.root / "blobs")
 
     def episode_folder(self, index: int, task_key: str, repeat: int) -> Path:
-        """Where the attempts of one planned Episode lie."""
         return self.root / "episodes" / f"{index:04d}-{slug(task_key)}-r{repeat}"
 
     def attempt_path(self, folder: Path, attempt: int) -> Path:
-        """Return where one attempt's episode file lies."""
         return folder / f"attempt-{attempt}" / "episode.jsonl"
 
     def attempts(self, folder: Path) -> list[int]:

@@ -24,7 +24,6 @@ def icon_names() -> tuple[str, ...]:
     return names_of("icons")
 
 
-@lru_cache(maxsize=4096)
 def icon_svg(name: str, size_px: int, color: str, stroke: float = 2.0) -> str:
     """Return an icon as a complete SVG element.
 

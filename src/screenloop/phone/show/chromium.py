@@ -98,7 +98,6 @@ class ChromiumRenderer:
         return tuple(PaintedBox(x=x, y=y, w=w, h=h, text_px=t) for x, y, w, h, t in found)
 
     async def close(self) -> None:
-        """Close the page."""
         await self._page.close()
 
 

@@ -111,5 +111,4 @@ class NativeRenderer:
     """Paints in-process without a browser; same screen, same bytes on one machine."""
 
     async def render(self, screen: Screen, size_px: SizePx = SIZE_PX) -> Frame:
-        """Paint a screen."""
         return paint(shared_native(), screen, size_px)

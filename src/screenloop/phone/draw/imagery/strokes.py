@@ -63,14 +63,9 @@ def oval(x: float, y: float, rx: float, ry: float, fill: str, extra: str = "") -
     return f'<ellipse cx="{x:g}" cy="{y:g}" rx="{rx:g}" ry="{ry:g}" fill="{fill}"{extra}/>'
 
 
-def box(
-    x: float, y: float, width: float, height: float, fill: str, radius: float = 0, extra: str = ""
-) -> str:
+def box(x: float, y: float, width: float, height: float, fill: str) -> str:
     """Return a filled rectangle."""
-    return (
-        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}" '
-        f'fill="{fill}"{extra}/>'
-    )
+    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="0" fill="{fill}"/>'
 
 
 def backdrop(colors: Sequence[str], slant: float = 0.0) -> str:
