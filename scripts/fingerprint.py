@@ -154,7 +154,7 @@ def flows(book: Book) -> None:
                 trail.append([effect, rows, business_hash(device.doc), device.screen.route])
             book.put(f"flow/{app.id}/{flow.name}", trail)
             report = replay(app, flow)
-            book.put(f"replay/{app.id}/{flow.name}", [report.beats, report.failures])
+            book.put(f"replay/{app.id}/{flow.name}", [report.outcomes, report.failures])
 
 
 # ---- pages -----------------------------------------------------------------------------------

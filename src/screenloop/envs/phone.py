@@ -10,27 +10,14 @@ from typing import Any
 
 import msgspec
 
-from screenloop.actions import (
-    Action,
-    Key,
-    Open,
-    Pinch,
-    Pointed,
-    Scroll,
-    Swipe,
-    Tap,
-    Tool,
-    Type,
-    Wait,
-    tag_of,
-)
+from screenloop.actions import Action, Pointed, Tap, Tool, Wait, tag_of
 from screenloop.errors import ConfigError, EnvironmentFault, StaleFrame, UnsupportedAction
 from screenloop.phone.declare.document import Doc, scene_hash, state_hash
 from screenloop.phone.declare.state import AppData, diff_data
 from screenloop.phone.declare.system import OS_ID
 from screenloop.phone.device.boot import installed, new_device
 from screenloop.phone.device.device import Device, Snapshot, refused
-from screenloop.phone.device.gestures import act
+from screenloop.phone.device.gestures import GESTURES, act
 from screenloop.phone.device.screen import SIZE_PX, Screen
 from screenloop.phone.draw.canvas import Node
 from screenloop.phone.show.render import NativeRenderer, Renderer
@@ -51,9 +38,6 @@ from screenloop.types import (
     Struct,
     Want,
 )
-
-GUI = (Tap, Swipe, Scroll, Type, Key, Open, Wait, Pinch)
-
 
 _DATA_ENTRIES = 256
 
@@ -114,7 +98,7 @@ def phone_spec(size_px: SizePx) -> EnvSpec:
     return EnvSpec(
         kind="phone",
         size_px=size_px,
-        actions=frozenset(tag_of(a) for a in (*GUI, Tool)),
+        actions=frozenset(tag_of(a) for a in (*GESTURES, Tool)),
         wants=frozenset({"frame", "tree", "text"}),
         can_fork=True,
         apps=tuple(a.title[0] for a in apps),

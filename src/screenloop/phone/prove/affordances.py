@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from screenloop.errors import ConfigError
@@ -144,14 +145,21 @@ def _of_node(
     ]
 
 
-def scroll_to(device: Device, offered: Affordance) -> tuple[Node, int] | None:
-    """Scroll until a touch reaches the node; return it as it lies now, and how many scrolls."""
+def scroll_to(
+    device: Device, offered: Affordance, scroll: Callable[[], bool] | None = None
+) -> tuple[Node, int] | None:
+    """Scroll until a touch reaches the node; return it as it lies now, and how many scrolls.
+
+    `scroll` makes one scroll and tells whether anything moved; by default no time passes.
+    """
     target = identity(offered.node)
     for count in range(MAX_SCROLLS):
         for node in device.screen.reachable():
             if identity(node) == target:
                 return node, count
-        if not offered.scroll or not device.scroll(offered.scroll, SCROLL_SCREENS).ok:
+        if not offered.scroll:
+            return None
+        if not (scroll() if scroll else device.scroll(offered.scroll, SCROLL_SCREENS).ok):
             return None
     return None
 

@@ -17,13 +17,7 @@ from screenloop.phone.device.dispatch import dispatch
 from screenloop.phone.device.gestures import run_action, unit
 from screenloop.phone.device.screen import SIZE_PX
 from screenloop.phone.draw.canvas import Node
-from screenloop.phone.prove.affordances import (
-    MAX_SCROLLS,
-    SCROLL_SCREENS,
-    Affordance,
-    identity,
-    place_x,
-)
+from screenloop.phone.prove.affordances import SCROLL_SCREENS, Affordance, place_x, scroll_to
 from screenloop.types import DiffRow
 
 Tolerate = Callable[[DiffRow], bool]
@@ -104,18 +98,13 @@ def _reach(device: Device, edge: SearchEdge, actions: list[Action]) -> Action | 
     """Scroll until the touch is in reach and return the Action that makes it."""
     offered = edge.offered
     assert offered is not None
-    target = identity(offered.node)
-    for _ in range(MAX_SCROLLS):
-        for node in device.screen.reachable():
-            if identity(node) == target:
-                return _action(edge, offered, node)
-        if not offered.scroll:
-            return None
-        scroll = Scroll(direction=offered.scroll, screens=SCROLL_SCREENS)
-        if not run_action(device, scroll).effect.ok:
-            return None
-        actions.append(scroll)
-    return None
+    scroll = Scroll(direction=offered.scroll or "down", screens=SCROLL_SCREENS)
+    reached = scroll_to(device, offered, lambda: run_action(device, scroll).effect.ok)
+    if reached is None:
+        return None
+    node, scrolls = reached
+    actions += [scroll] * scrolls
+    return _action(edge, offered, node)
 
 
 def _action(edge: SearchEdge, offered: Affordance, node: Node) -> Action:

@@ -1,6 +1,6 @@
 """Painting: one flat HTML document, two painters behind one Protocol.
 
-`NativeRenderer` (pytakumi, no browser) is what Environments use; `phone/chromium.py` paints the
+`NativeRenderer` (pytakumi, no browser) is what Environments use; `show.chromium` paints the
 same document in a real browser, as the reference and for people.
 """
 
