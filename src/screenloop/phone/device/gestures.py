@@ -22,7 +22,7 @@ from screenloop.phone.device.screen import SIZE_PX
 from screenloop.types import DiffRow, Effect, Struct
 
 GESTURES = (Tap, Swipe, Scroll, Type, Key, Open, Wait, Pinch)
-"""Actions that a finger can do, besides `Tool`."""
+"""Actions that a phone carries out on its screen."""
 KEYS = ("back", "home", "recents", "enter", "backspace", "space", "volume_up", "volume_down")
 """Keys that a phone has."""
 

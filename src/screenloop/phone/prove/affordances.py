@@ -146,20 +146,20 @@ def _of_node(
 
 
 def scroll_to(
-    device: Device, offered: Affordance, scroll: Callable[[], bool] | None = None
+    device: Device, offer: Affordance, scroll: Callable[[], bool] | None = None
 ) -> tuple[Node, int] | None:
     """Scroll until a touch reaches the node; return it as it lies now, and how many scrolls.
 
     `scroll` makes one scroll and tells whether anything moved; by default no time passes.
     """
-    target = identity(offered.node)
+    target = identity(offer.node)
     for count in range(MAX_SCROLLS):
         for node in device.screen.reachable():
             if identity(node) == target:
                 return node, count
-        if not offered.scroll:
+        if not offer.scroll:
             return None
-        if not (scroll() if scroll else device.scroll(offered.scroll, SCROLL_SCREENS).ok):
+        if not (scroll() if scroll else device.scroll(offer.scroll, SCROLL_SCREENS).ok):
             return None
     return None
 

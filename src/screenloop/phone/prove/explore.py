@@ -98,10 +98,10 @@ class Coverage(Struct, frozen=True, kw_only=True):
     def offering(self, action: str) -> frozenset[str]:
         """Return the routes that offer an action, by its tool name."""
         return frozenset(
-            offer.route
+            kind.route
             for app in self.apps.values()
-            for offer in app.actions
-            if action in names_in(offer.key)
+            for kind in app.actions
+            if action in names_in(kind.key)
         )
 
 
@@ -166,12 +166,12 @@ class Explorer:
     def _working(self, device: Device) -> list[Affordance]:
         """Return what the page offers, touches that lead nowhere left out and noted."""
         working = []
-        for offered in affordances_of(device):
-            wrong = broken_link(offered.do, device.apps)
+        for offer in affordances_of(device):
+            wrong = broken_link(offer.do, device.apps)
             if wrong:
-                self.broken.add(f"{device.screen.route}: {offered.node.label!r}: {wrong}")
+                self.broken.add(f"{device.screen.route}: {offer.node.label!r}: {wrong}")
             else:
-                working.append(offered)
+                working.append(offer)
         return working
 
     def run(self) -> None:
@@ -204,16 +204,16 @@ class Explorer:
 
     def _expand(self, device: Device, known: list[Affordance], depth: int) -> None:
         here: Counter[str] = Counter()
-        for offered in _spread(known, device.apps):
-            key = offered.key(device.apps)
-            offer = RouteAction(route=device.screen.route, key=key)
+        for offer in _spread(known, device.apps):
+            key = offer.key(device.apps)
+            kind = RouteAction(route=device.screen.route, key=key)
             if here[key] >= self.bounds.touches_per_state:
                 continue
-            if self._per_key[offer] >= self.bounds.touches_per_key:
+            if self._per_key[kind] >= self.bounds.touches_per_key:
                 continue
             here[key] += 1
-            self._per_key[offer] += 1
-            self._try(device, offered, depth)
+            self._per_key[kind] += 1
+            self._try(device, offer, depth)
         fields = [o for o in known if isinstance(o.do, Focus)]
         if len(fields) > 1:
             self._fill(device, fields, depth)
@@ -221,27 +221,27 @@ class Explorer:
         if device.doc.front == OS_ID and depth == 0:
             self._press_hardware(device)
 
-    def _try(self, device: Device, offered: Affordance, depth: int) -> None:
-        shares = (0.2, 0.8) if offered.gesture == "place" else (0.5,)
+    def _try(self, device: Device, offer: Affordance, depth: int) -> None:
+        shares = (0.2, 0.8) if offer.gesture == "place" else (0.5,)
         for share in shares:
             twin = device.fork()
             twin.begin()
-            reached = scroll_to(twin, offered)
+            reached = scroll_to(twin, offer)
             if reached is None:
                 return
             node, _ = reached
             self.touches += 1
-            effect = touch(twin, offered.gesture, node, share=share)
+            effect = touch(twin, offer.gesture, node, share=share)
             twin.end()
             if not effect.ok:
                 continue
-            self._note(device, offered, twin)
+            self._note(device, offer, twin)
             self.visit(twin, depth + 1)
-            if isinstance(offered.do, Focus) and offered.gesture == "tap":
-                self._type(device, twin, offered, depth + 1)
+            if isinstance(offer.do, Focus) and offer.gesture == "tap":
+                self._type(device, twin, offer, depth + 1)
 
-    def _type(self, before: Device, device: Device, offered: Affordance, depth: int) -> None:
-        for text in self._samples(offered):
+    def _type(self, before: Device, device: Device, offer: Affordance, depth: int) -> None:
+        for text in self._samples(offer):
             twin = device.fork()
             twin.begin()
             twin.type_text(text, clear=True)
@@ -249,8 +249,8 @@ class Explorer:
             twin.press("back")
             twin.end()
             self.visit(twin, depth + 1)
-            if offered.node.submit is not None:
-                submit = submitting.screen.field(offered.node.field)
+            if offer.node.submit is not None:
+                submit = submitting.screen.field(offer.node.field)
                 if submit is None or submit.submit is None:
                     continue
                 submitting.press("enter")
@@ -262,11 +262,11 @@ class Explorer:
     def _fill(self, device: Device, fields: list[Affordance], depth: int) -> None:
         twin = device.fork()
         twin.begin()
-        for offered in fields:
-            reached = scroll_to(twin, offered)
+        for offer in fields:
+            reached = scroll_to(twin, offer)
             if reached is None or not touch(twin, "tap", reached[0]).ok:
                 continue
-            twin.type_text(self._samples(offered)[0], clear=True)
+            twin.type_text(self._samples(offer)[0], clear=True)
             twin.press("back")
             depth += 2
         twin.end()
@@ -276,10 +276,10 @@ class Explorer:
         due = min(device.system.timers, key=lambda t: t.due_s, default=None)
         if due is None:
             return
-        offer = RouteAction(route=device.screen.route, key=f"wait:{due.app}.{due.action}")
-        if self._per_key[offer] >= self.bounds.touches_per_state:
+        kind = RouteAction(route=device.screen.route, key=f"wait:{due.app}.{due.action}")
+        if self._per_key[kind] >= self.bounds.touches_per_state:
             return
-        self._per_key[offer] += 1
+        self._per_key[kind] += 1
         twin = device.fork()
         twin.begin()
         twin.end(extra_ms=max(0, due.due_s * 1000 - device.doc.clock_ms))
@@ -287,15 +287,15 @@ class Explorer:
 
     def coverage(self) -> Coverage:
         """Return what was found so far."""
-        offered = {name for offer in self.offers for name in names_in(offer.key)}
+        named = {name for kind in self.offers for name in names_in(kind.key)}
         return Coverage(
-            apps={app_id: self._coverage_of(app_id, offered) for app_id in self.apps},
+            apps={app_id: self._coverage_of(app_id, named) for app_id in self.apps},
             states=self.states,
             touches=self.touches,
             broken=tuple(sorted(self.broken)),
         )
 
-    def _coverage_of(self, app_id: str, offered: set[str]) -> AppCoverage:
+    def _coverage_of(self, app_id: str, named: set[str]) -> AppCoverage:
         app = self.apps[app_id]
         declared = [f"{app_id}{template}" for template in app.routes]
         routes = tuple(route for route in declared if route in self.depth)
@@ -307,7 +307,7 @@ class Explorer:
             actions=tuple(sorted(o for o in self.offers if o.route in routes)),
             transitions=tuple(sorted(t for t in self.transitions if t.route in routes)),
             depth=max((self.depth[route] for route in routes), default=0),
-            uncovered=tuple(n for n in names if n not in offered and n not in self.ran),
+            uncovered=tuple(n for n in names if n not in named and n not in self.ran),
         )
 
     def _press_hardware(self, device: Device) -> None:
@@ -317,14 +317,14 @@ class Explorer:
             twin.press(key)
             twin.end()
 
-    def _note(self, before: Device, offered: Affordance, after: Device) -> None:
-        if not offered.chrome:
+    def _note(self, before: Device, offer: Affordance, after: Device) -> None:
+        if not offer.chrome:
             route, to = before.screen.route, after.screen.route
-            key = offered.key(before.apps)
+            key = offer.key(before.apps)
             self.transitions.add(Transition(route=route, key=key, to=to))
 
-    def _samples(self, offered: Affordance) -> tuple[str, ...]:
-        node = offered.node
+    def _samples(self, offer: Affordance) -> tuple[str, ...]:
+        node = offer.node
         return self._texts.get(node.field, SAMPLES.get(node.keyboard, SAMPLES["text"]))
 
 
@@ -342,17 +342,17 @@ def _flow_texts(apps: Apps) -> dict[str, tuple[str, ...]]:
 def _spread(known: list[Affordance], apps: Apps) -> Iterable[Affordance]:
     """Return the touches so that the first few of a kind are the first, the last, the others."""
     kinds: dict[str, list[Affordance]] = {}
-    for offered in known:
-        if not _aimless(offered):
-            kinds.setdefault(offered.key(apps), []).append(offered)
+    for offer in known:
+        if not _aimless(offer):
+            kinds.setdefault(offer.key(apps), []).append(offer)
     for same in kinds.values():
         yield from (same[0], *same[-1:], *same[1:-1]) if len(same) > 2 else same
 
 
-def _aimless(offered: Affordance) -> bool:
+def _aimless(offer: Affordance) -> bool:
     """Whether a touch only leaves, as the back and home buttons do from every page."""
-    leaves = offered.chrome and isinstance(offered.do, Back | OpenApp)
-    return leaves or offered.gesture == "submit"
+    leaves = offer.chrome and isinstance(offer.do, Back | OpenApp)
+    return leaves or offer.gesture == "submit"
 
 
 def _signature(device: Device, known: list[Affordance]) -> PageSignature:

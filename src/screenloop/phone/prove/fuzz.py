@@ -27,8 +27,7 @@ from screenloop.actions import (
     encode_action,
 )
 from screenloop.errors import EnvironmentFault
-from screenloop.phone.declare.app import AppAction as AppAction
-from screenloop.phone.declare.app import Query
+from screenloop.phone.declare.app import AppAction, Query
 from screenloop.phone.declare.document import business_data, state_hash
 from screenloop.phone.declare.system import OS_ID
 from screenloop.phone.device.device import Device, Snapshot

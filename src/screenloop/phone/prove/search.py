@@ -69,7 +69,7 @@ class _QueueEntry(NamedTuple):
 class ClosestPage(NamedTuple):
     """The page that came closest to the goal."""
 
-    away: int
+    distance: int
     """Kinds of touches from a page that offers it."""
     left: int
     """Touches left, about."""
@@ -223,7 +223,7 @@ class Search:
         return left
 
     def _at_goal(self, device: Device) -> bool:
-        """Whether a page is in front, or under a picker, that offers what is wanted."""
+        """Whether a page is in front, or under a picker, that offers the goal."""
         return self.distances.get(device.screen.route) == 0 or bool(self._picker_argument(device))
 
     def _picker_argument(self, device: Device) -> str:
@@ -242,10 +242,10 @@ class Search:
         return touches + self._heuristic(under, self._known(under))
 
     def _touches_left(
-        self, device: Device, known: list[Affordance], offered: Affordance, call: Call
+        self, device: Device, known: list[Affordance], offer: Affordance, call: Call
     ) -> int:
-        left = 1 + offered.scrolls
-        return left if offered.gesture == "place" else left + self._inputs_left(device, known, call)
+        left = 1 + offer.scrolls
+        return left if offer.gesture == "place" else left + self._inputs_left(device, known, call)
 
     def _inputs_left(self, device: Device, known: list[Affordance], call: Call | None) -> int:
         """Return the touches that the inputs of a page still need."""
@@ -271,7 +271,7 @@ class Search:
     def _missing(
         self, device: Device, known: list[Affordance], call: Call | None
     ) -> dict[str, Any]:
-        """Return the arguments that are not as wanted, or whose chooser is open, as they are."""
+        """Return what differs from the goal's arguments, or has its chooser open, as it is now."""
         route, values = device.screen.route, device.doc.page.locals
         args = None if call is None else self.goal.bound(device, call)
         found = {}
@@ -317,27 +317,27 @@ class Search:
         self._push_goal_edges(state, known)
         helpful: dict[str, list[tuple[int, SearchEdge]]] = defaultdict(list)
         crowds: dict[str, list[Affordance]] = defaultdict(list)
-        for edge, offered in self._texts(state, known):
-            field, scrolls = offered.node.field, offered.scrolls
+        for edge, offer in self._texts(state, known):
+            field, scrolls = offer.node.field, offer.scrolls
             if field in missing:
                 helpful[field].append((scrolls, edge))
             elif field not in self.goal.args:
                 total = state.cost + 1 + scrolls + left
                 self._push(total, state, edge, counts_form=not at_goal)
-        for offered in known:
-            if not self._is_worth_trying(offered, values):
+        for offer in known:
+            if not self._is_worth_trying(offer, values):
                 continue
-            if offered.gesture == "place":
+            if offer.gesture == "place":
                 for name in sorted(missing):
-                    for share in self._shares(device, offered, name):
-                        edge = SearchEdge(state, offered, share=share)
-                        helpful[name].append((offered.scrolls, edge))
+                    for share in self._shares(device, offer, name):
+                        edge = SearchEdge(state, offer, share=share)
+                        helpful[name].append((offer.scrolls, edge))
                 continue
-            name = self.goal.helps(offered.do, values)
+            name = self.goal.helps(offer.do, values)
             if name in missing:
-                helpful[name].append((offered.scrolls, SearchEdge(state, offered)))
+                helpful[name].append((offer.scrolls, SearchEdge(state, offer)))
             elif not name:
-                crowds[offered.key(device.apps)].append(offered)
+                crowds[offer.key(device.apps)].append(offer)
         # Inputs of a form can be set in any order: one order is enough.
         if helpful:
             first = min(helpful.values(), key=lambda edges: min(e[0] for e in edges))
@@ -350,24 +350,24 @@ class Search:
     def _push_goal_edges(self, state: SearchState, known: list[Affordance]) -> None:
         """Queue the touches that would make the call, or the same with a nearer number."""
         goal_call = self.goal.call
-        for offered in known:
-            call = self.goal.same_action(offered.do)
-            if call is None or offered.gesture == "submit":
+        for offer in known:
+            call = self.goal.same_action(offer.do)
+            if call is None or offer.gesture == "submit":
                 continue
-            total = state.cost + 1 + offered.scrolls
-            if offered.gesture == "place":
-                for share in self._shares(state.device, offered, ""):
-                    edge = SearchEdge(state, offered, share=share, makes=goal_call, is_goal=True)
+            total = state.cost + 1 + offer.scrolls
+            if offer.gesture == "place":
+                for share in self._shares(state.device, offer, ""):
+                    edge = SearchEdge(state, offer, share=share, makes=goal_call, is_goal=True)
                     self._push(total, state, edge)
             elif not self.goal.missing(state.device, call):
-                edge = SearchEdge(state, offered, makes=goal_call, is_goal=True)
+                edge = SearchEdge(state, offer, makes=goal_call, is_goal=True)
                 self._push(total, state, edge)
             elif steps := self.goal.steps_left(state.device, call):
-                self._push(total + steps, state, SearchEdge(state, offered, makes=call))
+                self._push(total + steps, state, SearchEdge(state, offer, makes=call))
 
-    def _shares(self, device: Device, offered: Affordance, name: str) -> Iterator[float]:
-        """Return where on a slider's track a value of the page, or the call, is as wanted."""
-        node = offered.node
+    def _shares(self, device: Device, offer: Affordance, name: str) -> Iterator[float]:
+        """Return where on a slider's track a value of the page, or the call, is the goal's."""
+        node = offer.node
         if node.place is None:
             return
         for pixel in range(node.box.w):
@@ -387,21 +387,21 @@ class Search:
     ) -> Iterator[tuple[SearchEdge, Affordance]]:
         fields = [o for o in known if isinstance(o.do, Focus) and o.gesture == "tap"]
         named = {o.node.field for o in fields}
-        for offered in fields:
-            submit = offered.node.submit
-            for text in self.goal.texts(offered, named):
-                yield SearchEdge(state, offered, text=text), offered
+        for offer in fields:
+            submit = offer.node.submit
+            for text in self.goal.texts(offer, named):
+                yield SearchEdge(state, offer, text=text), offer
                 if submit is not None:
                     makes = self.goal.call if self.goal.same_action(submit) else None
-                    edge = SearchEdge(state, offered, text=text, submit=True, makes=makes)
-                    yield edge._replace(is_goal=makes is not None), offered
+                    edge = SearchEdge(state, offer, text=text, submit=True, makes=makes)
+                    yield edge._replace(is_goal=makes is not None), offer
 
-    def _is_worth_trying(self, offered: Affordance, values: dict[str, object]) -> bool:
+    def _is_worth_trying(self, offer: Affordance, values: dict[str, object]) -> bool:
         """Whether a touch is worth trying on the way."""
-        do = offered.do
-        if offered.gesture in ("pinch", "submit") or isinstance(do, Focus | Back | OpenApp | Copy):
+        do = offer.do
+        if offer.gesture in ("pinch", "submit") or isinstance(do, Focus | Back | OpenApp | Copy):
             return False
-        if offered.chrome and not self.wide and self.goal.app != OS_ID:
+        if offer.chrome and not self.wide and self.goal.app != OS_ID:
             return False
         if any(isinstance(part, Call) for part in calls_in(do)) and not isinstance(do, Both):
             return self.wide and self.goal.same_action(do) is None
@@ -414,14 +414,14 @@ class Search:
     def _push_crowd(self, state: SearchState, same: list[Affordance], left: int) -> None:
         crowded = len(same) > CROWD
         at_goal = self._at_goal(state.device)
-        for offered in same:
-            total: float = state.cost + 1 + offered.scrolls
-            total += self._heuristic_after(state.device, offered.do, left)
-            if crowded and not self.goal.is_relevant(offered.do):
+        for offer in same:
+            total: float = state.cost + 1 + offer.scrolls
+            total += self._heuristic_after(state.device, offer.do, left)
+            if crowded and not self.goal.is_relevant(offer.do):
                 total += 0.5
-            moves = any(isinstance(part, Go) for part in calls_in(offered.do))
+            moves = any(isinstance(part, Go) for part in calls_in(offer.do))
             counts = moves or not at_goal
-            self._push(total, state, SearchEdge(state, offered), counts_form=counts)
+            self._push(total, state, SearchEdge(state, offer), counts_form=counts)
 
     def _heuristic_after(self, device: Device, do: Do, left: int) -> int:
         """Return the estimate for the page that a touch leads to, without trying it."""

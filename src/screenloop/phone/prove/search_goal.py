@@ -112,8 +112,8 @@ class SearchGoal:
         best = UNKNOWN_COST
         if isinstance(target, list) and isinstance(now, list):
             best = max(1, _apart(target, now))
-        for offered in known:
-            best = min(best, _input_cost(name, target, now, offered))
+        for offer in known:
+            best = min(best, _input_cost(name, target, now, offer))
         return best
 
     def guess(self, name: str, now: Any) -> int:
@@ -139,19 +139,19 @@ class SearchGoal:
         values = device.doc.page.locals
         if name in values:
             return values[name]
-        for offered in known:
-            if offered.node.field == name:
-                return offered.node.value
-            if not isinstance(offered.do, SetLocal):
+        for offer in known:
+            if offer.node.field == name:
+                return offer.node.value
+            if not isinstance(offer.do, SetLocal):
                 continue
-            if f"{name}.open" in offered.do.values and name not in offered.do.values:
+            if f"{name}.open" in offer.do.values and name not in offer.do.values:
                 value = self.args[name]
-                same = offered.node.value in (value, _day_shown(value, device))
-                return value if same else offered.node.value
-            if name in offered.do.values and offered.node.selected:
-                return offered.do.values[name]
-            if _is_number(offered.do.values.get(name)) and offered.node.value.isdecimal():
-                return int(offered.node.value)
+                same = offer.node.value in (value, _day_shown(value, device))
+                return value if same else offer.node.value
+            if name in offer.do.values and offer.node.selected:
+                return offer.do.values[name]
+            if _is_number(offer.do.values.get(name)) and offer.node.value.isdecimal():
+                return int(offer.node.value)
         return None
 
     # ---- what helps ------------------------------------------------------------------------
@@ -192,17 +192,17 @@ class SearchGoal:
                 return True
         return False
 
-    def texts(self, offered: Affordance, named: set[str]) -> list[str]:
+    def texts(self, offer: Affordance, named: set[str]) -> list[str]:
         """Return what is worth typing into a field.
 
         Args:
-            offered: the field.
+            offer: the field.
             named: arguments that have a field of their own name on the page.
         """
-        field = offered.node.field
+        field = offer.node.field
         if field in self.args:
             found = list(_spellings(self.args[field]))
-        elif offered.node.keyboard == "search":
+        elif offer.node.keyboard == "search":
             found = list(self.words)
         else:
             others = [v for n, v in self.args.items() if n not in named and v not in ("", None)]
@@ -212,7 +212,7 @@ class SearchGoal:
                 if not (isinstance(value, str) and _ID.fullmatch(value))
                 for text in _spellings(value)
             ]
-        return [text for text in dict.fromkeys(found) if text != offered.node.value]
+        return [text for text in dict.fromkeys(found) if text != offer.node.value]
 
     def is_relevant(self, do: Do) -> bool:
         """Whether a touch mentions one of the rows or values of the call."""
@@ -421,15 +421,15 @@ def _picker_cost(opened: str, target: Any) -> int:
     return 1 + abs(12 * (year - int(target[:4])) + month - int(target[5:7]))
 
 
-def _input_cost(name: str, target: Any, now: Any, offered: Affordance) -> int:
-    if isinstance(offered.do, Focus):
-        return 1 if offered.do.field == name else UNKNOWN_COST
-    for part in _parts(offered.do):
+def _input_cost(name: str, target: Any, now: Any, offer: Affordance) -> int:
+    if isinstance(offer.do, Focus):
+        return 1 if offer.do.field == name else UNKNOWN_COST
+    for part in _parts(offer.do):
         if isinstance(part, PickMedia) and part.local == name:
             return 3
         if not isinstance(part, SetLocal):
             continue
-        if offered.gesture == "place" and name in part.values:
+        if offer.gesture == "place" and name in part.values:
             return 1
         value = part.values.get(name)
         if name in part.values and value == target:

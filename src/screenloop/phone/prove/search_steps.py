@@ -49,9 +49,9 @@ class SearchEdge(NamedTuple):
     """One more touch, text or key from a state, not yet tried."""
 
     state: SearchState
-    offered: Affordance | None
+    offer: Affordance | None
     action: Action | None = None
-    """Given whole (open, back); else made from the offered touch."""
+    """Given whole (open, back); else made from the affordance."""
     text: str = ""
     submit: bool = False
     share: float = 0.5
@@ -96,23 +96,23 @@ def try_edge(edge: SearchEdge, tolerate: Tolerate) -> SearchState | None:
 
 def _reach(device: Device, edge: SearchEdge, actions: list[Action]) -> Action | None:
     """Scroll until the touch is in reach and return the Action that makes it."""
-    offered = edge.offered
-    assert offered is not None
-    scroll = Scroll(direction=offered.scroll or "down", screens=SCROLL_SCREENS)
-    reached = scroll_to(device, offered, lambda: run_action(device, scroll).effect.ok)
+    offer = edge.offer
+    assert offer is not None
+    scroll = Scroll(direction=offer.scroll or "down", screens=SCROLL_SCREENS)
+    reached = scroll_to(device, offer, lambda: run_action(device, scroll).effect.ok)
     if reached is None:
         return None
     node, scrolls = reached
     actions += [scroll] * scrolls
-    return _action(edge, offered, node)
+    return _action(edge, offer, node)
 
 
-def _action(edge: SearchEdge, offered: Affordance, node: Node) -> Action:
+def _action(edge: SearchEdge, offer: Affordance, node: Node) -> Action:
     x, y = node.box.center
     at = unit(x, y)
-    if isinstance(offered.do, Focus) and offered.gesture == "tap":
+    if isinstance(offer.do, Focus) and offer.gesture == "tap":
         return Type(text=edge.text, at=at, clear=True, submit=edge.submit)
-    match offered.gesture:
+    match offer.gesture:
         case "hold":
             return Tap(at=at, hold_ms=600)
         case "double":

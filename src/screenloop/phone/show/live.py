@@ -19,7 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from screenloop.errors import ScreenloopError
 from screenloop.phone.device.boot import new_device, patched
-from screenloop.phone.device.device import Device, Snapshot
+from screenloop.phone.device.device import Device, Snapshot, refused
 from screenloop.phone.draw.fonts import font_files
 from screenloop.phone.draw.images import image_bytes
 from screenloop.phone.show.render import STYLE, body_html, font_css
@@ -122,7 +122,7 @@ class LivePhone:
             return self._touch(event)
         except ScreenloopError as error:
             self.device.restore(before)
-            return self.show(Effect(ok=False, code="fault", message=str(error)))
+            return self.show(refused("fault", "", str(error)))
 
     def _touch(self, event: PointerPress | Drag | Wheel | KeyDown | TypedText) -> Update:
         device = self.device
@@ -150,7 +150,7 @@ class LivePhone:
                 self.kept = self.device.snapshot()
             case "restore":
                 if self.kept is None:
-                    return self.show(_refused("no_state", "no state has been kept yet"))
+                    return self.show(refused("no_state", "", "no state has been kept yet"))
                 self.device.restore(self.kept)
             case "language" | "theme":
                 return self._switch(name)
@@ -184,15 +184,11 @@ class LivePhone:
         try:
             event = _DECODER.decode(raw)
         except (msgspec.DecodeError, UnicodeError) as error:
-            _put(speaker, self.show(_refused("bad_event", str(error))))
+            _put(speaker, self.show(refused("bad_event", "", str(error))))
             return
         update = self.handle(event)
         for waiting in self.pages:
             _put(waiting, update)
-
-
-def _refused(code: str, message: str) -> Effect:
-    return Effect(ok=False, code=code, message=message)
 
 
 def _put(waiting: Waiting, update: Update) -> None:
