@@ -13,6 +13,7 @@ from toy_app import app as toy
 import screenloop.phone.phone as module
 from screenloop.errors import TaskError
 from screenloop.phone.declare.document import state_hash
+from screenloop.phone.device.boot import new_device
 from screenloop.phone.phone import Phone
 
 
@@ -87,9 +88,10 @@ def test_frames_are_pngs(tmp_path: Path) -> None:
 
 def test_an_app_of_ones_own_stands_beside_the_installed_ones() -> None:
     patch = {"app": "toy", "table": "items", "op": "set", "id": "item1", "fields": {"count": 9}}
-    phone = Phone(apps=[toy], patches=(patch,))
+    patched = new_device(apps=[toy], patches=(patch,)).doc.apps["toy"].data.builtins()
+    assert patched["items"]["item1"]["count"] == 9
+    phone = Phone(apps=[toy])
     assert phone.open("toy").ok
-    assert phone.data["toy"]["items"]["item1"]["count"] == 9
     assert phone.press("home").ok
     assert phone.tap(toy.title[0]).ok
     assert phone.screen.route == "toy/"

@@ -23,7 +23,7 @@ from typing import Any
 
 from screenloop import actions
 from screenloop.actions import Action, Direction, KeyName, Point
-from screenloop.errors import ScreenloopError, TaskError
+from screenloop.errors import ScreenloopError
 from screenloop.phone.declare.app import App
 from screenloop.phone.declare.document import business_data
 from screenloop.phone.declare.flow_steps import Touch
@@ -42,24 +42,15 @@ Target = str | tuple[float, float]
 class Phone:
     """A phone to drive by hand; every method that acts returns the Effect: what it did, or why not.
 
-    A label is looked for on the whole page, which scrolls to it. `TaskError` says what the page
-    offers instead when there is none; whatever is raised leaves the phone as it was.
+    A label is looked for on the whole page, which scrolls to it; where there is none, a `TaskError`
+    says what the page offers. Whatever is raised leaves the phone as it was.
     """
 
     def __init__(
-        self,
-        world: str = "default",
-        seed: int = 0,
-        *,
-        patches: tuple[dict[str, Any], ...] = (),
-        apps: Iterable[App[Any]] = (),
+        self, world: str = "default", seed: int = 0, *, apps: Iterable[App[Any]] = ()
     ) -> None:
-        """Start a phone in the state `seed` of a world; equal seeds are equal phones.
-
-        `patches` change the state as in a Task (see `boot.patched`); `apps` are some of your own,
-        beside the installed ones.
-        """
-        self.device: Device = new_device(world, seed, patches, apps=apps)
+        """Start a phone in a world; `apps` are some of your own, beside the installed ones."""
+        self.device: Device = new_device(world, seed, apps=apps)
 
     def act(self, action: Action) -> Effect:
         """Carry out any Action of a phone; its points are shares of the frame."""
@@ -79,9 +70,9 @@ class Phone:
         at = self._point(into) if into else None
         return self.act(actions.Type(text=text, at=at, clear=bool(into), submit=submit))
 
-    def swipe(self, start: Target, end: Target) -> Effect:
-        """Move a finger from one place to another."""
-        return self.act(actions.Swipe(path=(self._point(start), self._point(end))))
+    def swipe(self, start: Target, end: tuple[float, float]) -> Effect:
+        """Move a finger to a point."""
+        return self.act(actions.Swipe(path=(self._point(start), unit(*end))))
 
     def scroll(self, direction: Direction = "down", screens: float = 0.7) -> Effect:
         """Bring content from a direction into view."""
@@ -150,16 +141,14 @@ class Phone:
 
     def fork(self) -> Phone:
         """Return another phone in the same state; neither sees the other from now on."""
-        twin = object.__new__(Phone)
+        twin = Phone.__new__(type(self))
         twin.device = self.device.fork()
         return twin
 
     def _point(self, target: Target, hold: bool = False) -> Point:
         if not isinstance(target, str):
             return unit(*target)
-        before = self.device.snapshot()
-        try:
-            return unit(*find_node(self.device, Touch(label=target, hold=hold)).box.center)
-        except TaskError:
-            self.device.restore(before)
-            raise
+        twin = self.device.fork()
+        node = find_node(twin, Touch(label=target, hold=hold))
+        self.device.restore(twin.snapshot())
+        return unit(*node.box.center)
