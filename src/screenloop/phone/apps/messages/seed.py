@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from screenloop.phone.declare.cast import Cast, Member
-from screenloop.phone.declare.state import Record
-from screenloop.types import Struct
+from screenloop.phone import kit as k
 
 SHOP = "Nimbus"
 BANK = "Harbor Bank"
@@ -34,13 +32,13 @@ MONTH_NAMES = (
 )
 
 
-class Facts(Struct, frozen=True, kw_only=True):
+class Facts(k.Struct, frozen=True, kw_only=True):
     """The names, days, codes and amounts in a world's conversations.
 
     Days are ISO dates, times `HH:MM`, money cents.
     """
 
-    dinner: Member
+    dinner: k.Member
     dinner_place: str
     dinner_address: str
     dinner_day: str
@@ -49,27 +47,27 @@ class Facts(Struct, frozen=True, kw_only=True):
     dinner_seats: int
     dinner_dish: str
     """Told in the answer to a message."""
-    flat: Member
+    flat: k.Member
     wifi_name: str
     wifi_password: str
     rent_cents: int
     rent_day: str
     key_floor: int
     """Told in the answer to a message."""
-    review: Member
+    review: k.Member
     review_day: str
     review_time: str
     review_room: str
     review_pages: int
     """Told in the answer to a message."""
-    clinic: Member
+    clinic: k.Member
     clinic_doctor: str
     clinic_address: str
     clinic_day: str
     clinic_time: str
     insurance_number: str
     """Told in the answer to a message."""
-    trip: Member
+    trip: k.Member
     trip_city: str
     trip_day: str
     train: int
@@ -78,18 +76,18 @@ class Facts(Struct, frozen=True, kw_only=True):
     hotel_code: str
     train_seat: str
     """Told in the answer to a message."""
-    debt: Member
+    debt: k.Member
     debt_cents: int
     debt_for: str
     debt_tag: str
     """Told in the answer to a message."""
-    club: Member
+    club: k.Member
     club_book: str
     club_chapter: int
     club_day: str
     club_address: str
     """Told in the answer to a message."""
-    party: Member
+    party: k.Member
     party_address: str
     party_day: str
     party_time: str
@@ -97,15 +95,15 @@ class Facts(Struct, frozen=True, kw_only=True):
     party_share_cents: int
     party_guests: int
     """Told in the answer to a message."""
-    cabin: Member
+    cabin: k.Member
     cabin_code: str
     cabin_spot: int
     """Told in the answer to a message."""
-    buyer: Member
+    buyer: k.Member
     """Not a contact."""
     buyer_item: str
     buyer_cents: int
-    plumber: Member
+    plumber: k.Member
     """Not a contact."""
     plumber_cents: int
     plumber_day: str
@@ -120,7 +118,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     dentist_time: str
 
 
-class Script(Struct, frozen=True, kw_only=True):
+class Script(k.Struct, frozen=True, kw_only=True):
     """One conversation as it is seeded."""
 
     phone: str
@@ -132,7 +130,7 @@ class Script(Struct, frozen=True, kw_only=True):
     archived: bool = False
 
 
-class Answer(Record, frozen=True, kw_only=True):
+class Answer(k.Record, frozen=True, kw_only=True):
     """What somebody writes back to the n-th message that is sent to them."""
 
     phone: str
@@ -152,7 +150,7 @@ def dollars(cents: int) -> str:
     return f"${cents // 100}.{cents % 100:02d}"
 
 
-def facts(cast: Cast) -> Facts:
+def facts(cast: k.Cast) -> Facts:
     """Return the facts of a world."""
     rng = cast.rng("messages")
     friends = rng.sample(cast.people[:20], 9)
@@ -234,7 +232,7 @@ def facts(cast: Cast) -> Facts:
     )
 
 
-def scripts(cast: Cast) -> tuple[Script, ...]:
+def scripts(cast: k.Cast) -> tuple[Script, ...]:
     """Return the conversations of a world."""
     f = facts(cast)
     hour, minute = f.dinner_time.split(":")
@@ -383,7 +381,7 @@ def scripts(cast: Cast) -> tuple[Script, ...]:
     )
 
 
-def answers(cast: Cast) -> tuple[Answer, ...]:
+def answers(cast: k.Cast) -> tuple[Answer, ...]:
     """Return what people write back: to the first message a fact, to the second a thank-you."""
     f = facts(cast)
     rng = cast.rng("answers")

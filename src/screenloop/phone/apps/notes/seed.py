@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.messages.seed import dollars, spoken
-from screenloop.phone.declare.cast import Cast, Member
-from screenloop.types import Struct
 
 Colour = Literal["plain", "yellow", "orange", "pink", "purple", "blue", "green"]
 FOLDERS = ("Home", "Work", "Travel", "Ideas")
@@ -62,22 +61,22 @@ TITLES = (
 )
 
 
-class Gift(Struct, frozen=True, kw_only=True):
+class Gift(k.Struct, frozen=True, kw_only=True):
     """An idea for somebody's present."""
 
-    person: Member
+    person: k.Member
     idea: str
     cents: int
 
 
-class Tip(Struct, frozen=True, kw_only=True):
+class Tip(k.Struct, frozen=True, kw_only=True):
     """A book and who recommended it."""
 
     title: str
-    person: Member
+    person: k.Member
 
 
-class Facts(Struct, frozen=True, kw_only=True):
+class Facts(k.Struct, frozen=True, kw_only=True):
     """The codes, amounts and days in a world's notes. Days are ISO dates, money cents."""
 
     groceries: tuple[str, ...]
@@ -100,7 +99,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     window_cm: tuple[int, int]
     """Width, height."""
     meeting_day: str
-    meeting_owner: Member
+    meeting_owner: k.Member
     meeting_due: str
     meeting_budget_cents: int
     tips: tuple[Tip, ...]
@@ -121,11 +120,11 @@ class Facts(Struct, frozen=True, kw_only=True):
     club_room: str
     old_address: str
     """In an archived note."""
-    speech_for: Member
+    speech_for: k.Member
     """In a note in the trash."""
 
 
-class Sheet(Struct, frozen=True, kw_only=True):
+class Sheet(k.Struct, frozen=True, kw_only=True):
     """One note as it is seeded."""
 
     title: str
@@ -142,7 +141,7 @@ class Sheet(Struct, frozen=True, kw_only=True):
     trashed: bool = False
 
 
-def facts(cast: Cast) -> Facts:
+def facts(cast: k.Cast) -> Facts:
     """Return the facts of a world."""
     rng = cast.rng("notes")
     people = rng.sample(cast.people[:20], 9)
@@ -197,7 +196,7 @@ def facts(cast: Cast) -> Facts:
     )
 
 
-def sheets(cast: Cast) -> tuple[Sheet, ...]:
+def sheets(cast: k.Cast) -> tuple[Sheet, ...]:
     """Return the notes of a world."""
     f = facts(cast)
     first, second, third = f.run_km

@@ -292,10 +292,7 @@ def text_serial_number(w: WorldView) -> Draft:
     person = w.pick(without_chat(w))
     phone = w.state(Settings).phone[PHONE]
     words, fact = w.rng.choice(
-        (
-            ("its serial number", phone.serial),
-            ("the number to call it by", phone.number),
-        )
+        (("its serial number", phone.serial), ("the number to call it by", phone.number))
     )
     return Draft(
         goal=f"{person.name} takes out an insurance for this phone and needs {words}. Look it up "
@@ -304,8 +301,5 @@ def text_serial_number(w: WorldView) -> Draft:
         checks=texted(
             w, person.phone, Text(value=fact, mode="contains"), says=f"{person.name} has {words}"
         ),
-        golden=(
-            look(settings.about),
-            call(messages.start, phone=person.phone, text=fact),
-        ),
+        golden=(look(settings.about), call(messages.start, phone=person.phone, text=fact)),
     )

@@ -106,10 +106,7 @@ def text_price(w: WorldView) -> Draft:
         "costs at the moment. Answer that with a text.",
         params={"person": person.id, "product": product.id},
         checks=texted(
-            w,
-            person.phone,
-            Money(cents=product.price_cents),
-            says=f"{person.name} knows the price",
+            w, person.phone, Money(cents=product.price_cents), says=f"{person.name} knows the price"
         ),
         golden=(
             look(look_ups.get, product=product.id),

@@ -25,13 +25,7 @@ from screenloop.suites.phone_core.worlds.records import (
     texted,
     without_chat,
 )
-from screenloop.suites.phone_core.worlds.times import (
-    event_titled,
-    on_day,
-    planned,
-    said,
-    text_to,
-)
+from screenloop.suites.phone_core.worlds.times import event_titled, on_day, planned, said, text_to
 
 pack = Pack("time")
 

@@ -275,11 +275,7 @@ def answer_invitation(w: WorldView) -> Draft:
     """Answer an invitation."""
     event = w.pick(w.state(State).events, lambda e: bool(e.organiser))
     reply, words = w.rng.choice(
-        (
-            ("yes", "I will come"),
-            ("no", "I cannot come"),
-            ("maybe", "I do not know yet if I can"),
-        )
+        (("yes", "I will come"), ("no", "I cannot come"), ("maybe", "I do not know yet if I can"))
     )
     return Draft(
         goal=f"{event.organiser} wants to know whether I come to what we have on "

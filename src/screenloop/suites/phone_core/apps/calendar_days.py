@@ -53,10 +53,7 @@ def booking_code_of_flight(w: WorldView) -> Draft:
             },
         ),
         checks=(AnswerIs(to=Text(value=fact), says=f"The {words} is right"),),
-        golden=(
-            look(calendar.get, event=flight.id, date=flight.date),
-            Answer(text=fact),
-        ),
+        golden=(look(calendar.get, event=flight.id, date=flight.date), Answer(text=fact)),
     )
 
 

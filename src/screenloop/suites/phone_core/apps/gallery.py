@@ -375,10 +375,7 @@ def when_and_where_taken(w: WorldView) -> Draft:
                 to=Text(value=photo.place, mode="contains", others=others), says="The town is right"
             ),
         ),
-        golden=(
-            look(gallery.get, photo=photo.id),
-            Answer(text=f"{spoken(day)}, {photo.place}"),
-        ),
+        golden=(look(gallery.get, photo=photo.id), Answer(text=f"{spoken(day)}, {photo.place}")),
     )
 
 

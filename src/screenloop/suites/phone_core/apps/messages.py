@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer, Wait
-from screenloop.criteria import (
-    Added,
-    AnswerIs,
-    Changed,
-    Count,
-    Date,
-    Number,
-    Removed,
-    Text,
-    Time,
-)
+from screenloop.criteria import Added, AnswerIs, Changed, Count, Date, Number, Removed, Text, Time
 from screenloop.phone.apps.messages import actions as messages
 from screenloop.phone.apps.messages.seed import BANK, DENTIST, SHOP, facts, spoken
 from screenloop.phone.apps.messages.state import State, messages_of

@@ -55,17 +55,10 @@ def _chosen(says: str, **values: Expected) -> tuple[Check, ...]:
 def easier_to_read(w: WorldView) -> Draft:
     """Larger text on a dark ground, that stays lit for longer."""
     percent, words = w.rng.choice(
-        (
-            (115, "one size larger than normal"),
-            (130, "as large as it gets"),
-        )
+        ((115, "one size larger than normal"), (130, "as large as it gets"))
     )
     seconds, length = w.rng.choice(
-        (
-            (120, "two minutes"),
-            (300, "five minutes"),
-            (600, "ten minutes"),
-        )
+        ((120, "two minutes"), (300, "five minutes"), (600, "ten minutes"))
     )
     return Draft(
         goal=f"My eyes are tired in the evening. Make all text {words}, use dark colours, and let "

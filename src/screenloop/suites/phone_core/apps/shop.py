@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer
-from screenloop.criteria import (
-    Added,
-    AnswerIs,
-    Changed,
-    Date,
-    Money,
-    Number,
-    Removed,
-    Text,
-    Value,
-)
+from screenloop.criteria import Added, AnswerIs, Changed, Date, Money, Number, Removed, Text, Value
 from screenloop.phone.apps.messages.seed import dollars, spoken
 from screenloop.phone.apps.shop import actions as shop
 from screenloop.phone.apps.shop import state as look_ups

@@ -40,11 +40,7 @@ def order_cart_with_coupon(w: WorldView) -> Draft:
     """Order what is in the cart with a code, and pay it."""
     s = w.state(State)
     code = w.rng.choice(("WELCOME10", "FREESHIP"))
-    ways: tuple[tuple[str, Speed], ...] = (
-        (HOME, "express"),
-        (WORK, "express"),
-        (WORK, "standard"),
-    )
+    ways: tuple[tuple[str, Speed], ...] = ((HOME, "express"), (WORK, "express"), (WORK, "standard"))
     address, speed = w.rng.choice(ways)
     source, words = w.rng.choice(PAY_WITH)
     cents = totals(
