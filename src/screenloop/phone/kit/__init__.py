@@ -60,12 +60,13 @@ from screenloop.phone.draw.widgets import (
     Space,
     Widget,
 )
+from screenloop.phone.kit.flow_text import read_flows
 from screenloop.types import Struct
 
 __all__ = ["App", "AppCard", "AppState", "Cast", "Catalog", "Ctx", "Member", "Notification"]
 __all__ += ["Permission", "Record", "Refers", "Refused", "Struct", "SystemState", "Table", "Ui"]
 __all__ += ["CITIES", "OS_ID"]
-__all__ += ["enter", "hold", "open_app", "press", "tap", "wait"]
+__all__ += ["enter", "hold", "open_app", "press", "read_flows", "tap", "wait"]
 __all__ += ["Back", "Both", "Call", "Copy", "Do", "Go", "OpenApp", "Overlay", "PickMedia"]
 __all__ += ["SetLocal", "Share"]
 __all__ += ["CANCEL", "Dialog", "DialogButton", "Fab", "Page", "Sheet", "Tab"]

@@ -414,29 +414,4 @@ def edit_page(s: State, ui: k.Ui, person: PersonId) -> k.Page:
     return k.Page(title=("Edit contact", "编辑联系人"), body=(*fields, save))
 
 
-# ---- flows ---------------------------------------------------------------------------------
-
-app.flow(
-    "save a contact",
-    k.tap("New contact"),
-    k.enter("name", "Zoe Young"),
-    k.enter("phone", "555-0101"),
-    k.tap("Work"),
-    k.tap(add),
-)
-app.flow(
-    "change a city",
-    k.tap(person_page, person="person3"),
-    k.tap(edit_page),
-    k.enter("city", "Sunvale"),
-    k.tap(edit),
-)
-app.flow("star somebody", k.tap(person_page, person="person5"), k.tap(favourite))
-app.flow(
-    "note and block",
-    k.tap(person_page, person="person2"),
-    k.enter("note", "Met at the fair"),
-    k.tap(write_note),
-    k.tap(block),
-)
-app.flow("delete somebody", k.tap(person_page, person="person4"), k.tap("Delete"), k.tap(delete))
+k.read_flows(app, __package__)

@@ -6,12 +6,7 @@ from typing import Literal
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.gallery import actions as act
-from screenloop.phone.apps.gallery.files import (
-    file_page,
-    folder_page,
-    move_file_page,
-    rename_file_page,
-)
+from screenloop.phone.apps.gallery import files
 from screenloop.phone.apps.gallery.seed import CAMERA, OWN_ALBUMS, AlbumId, Photo
 from screenloop.phone.apps.gallery.state import PhotoId, State, app, found
 from screenloop.phone.apps.gallery.views import (
@@ -26,7 +21,8 @@ from screenloop.phone.apps.gallery.views import (
     tabs,
 )
 
-__all__ = ["State", "app"]
+__all__ = ["State", "app", "files"]
+"""`files` declares the other half of the pages."""
 
 
 # ---- pages: photos ---------------------------------------------------------------------------
@@ -379,90 +375,4 @@ def rename_album_page(s: State, ui: k.Ui, album: AlbumId) -> k.Page:
     )
 
 
-# ---- flows -----------------------------------------------------------------------------------
-
-app.flow("star a photo", k.tap(photo_page, photo="photo2"), k.tap(act.favourite))
-app.flow(
-    "title and place",
-    k.tap(photo_page, photo="photo3"),
-    k.tap("Edit"),
-    k.enter("title", "Blue hour"),
-    k.enter("place", "Port Alma"),
-    k.tap(act.edit),
-)
-app.flow(
-    "move to an album",
-    k.tap(photo_page, photo="photo4"),
-    k.tap("Info"),
-    k.tap(move_page),
-    k.tap(act.move, album="album5"),
-)
-app.flow("duplicate", k.tap(photo_page, photo="photo5"), k.tap(info_page), k.tap(act.copy))
-app.flow(
-    "trash and restore",
-    k.tap(photo_page, photo="photo1"),
-    k.tap("Delete"),
-    k.tap(act.trash),
-    k.tap("Trash"),
-    k.tap(photo_page, photo="photo1"),
-    k.tap(act.restore),
-)
-app.flow(
-    "delete for good, then the rest",
-    k.tap(photo_page, photo="photo2"),
-    k.tap("Delete"),
-    k.tap(act.trash),
-    k.tap("Trash"),
-    k.tap(photo_page, photo="photo2"),
-    k.tap("Delete"),
-    k.tap(act.delete),
-    k.tap("Empty trash"),
-    k.tap(act.empty_trash),
-)
-app.flow(
-    "take two photos",
-    k.tap("Camera"),
-    k.tap(act.take),
-    k.tap("Switch"),
-    k.tap(act.take, camera="front"),
-)
-app.flow(
-    "make, rename and delete an album",
-    k.tap("Albums"),
-    k.tap("New album"),
-    k.enter("name", "Winter"),
-    k.tap(act.add_album),
-    k.tap("Rename"),
-    k.enter("name", "Winter 2026"),
-    k.tap(act.rename_album),
-    k.tap("Delete"),
-    k.tap(act.delete_album),
-)
-app.flow(
-    "make, rename and delete a folder",
-    k.tap("Files"),
-    k.tap("New folder"),
-    k.enter("name", "Home"),
-    k.tap(act.add_folder),
-    k.tap("Rename"),
-    k.enter("name", "House"),
-    k.tap(act.rename_folder),
-    k.tap("Delete"),
-    k.tap(act.delete_folder),
-)
-app.flow(
-    "rename, move and delete a file",
-    k.tap("Files"),
-    k.tap(folder_page, folder="folder1"),
-    k.tap(file_page, file="file2"),
-    k.tap(rename_file_page),
-    k.enter("name", "Hotel voucher"),
-    k.tap(act.rename_file),
-    k.tap(move_file_page),
-    k.tap(act.move_file, folder="folder4"),
-    k.tap("Delete"),
-    k.tap(act.delete_file),
-)
-app.flow(
-    "find by place", k.tap("Search"), k.enter("text", "Lindenau"), k.press("back"), k.press("back")
-)
+k.read_flows(app, __package__)

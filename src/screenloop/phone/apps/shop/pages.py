@@ -21,7 +21,6 @@ from screenloop.phone.apps.shop.views import (
     tabs,
     tiles,
 )
-from screenloop.phone.apps.wallet.actions import pay as wallet_pay
 
 __all__ = ["State", "app"]
 
@@ -400,109 +399,4 @@ def address_page(s: State, ui: k.Ui, address: AddressId) -> k.Page:
     return k.Page(title=a.label, body=(*fields, *buttons), dialog=sure, actions=(bin_it,))
 
 
-# ---- flows -------------------------------------------------------------------------------------
-
-app.flow(
-    "buy in two colours and pay",
-    k.tap("Kitchen"),
-    k.tap(product_page, product="product4"),
-    k.tap("Quantity +"),
-    k.tap("Add to cart"),
-    k.tap("Cart"),
-    k.tap(orders.checkout_page),
-    k.tap("Express, within the hour"),
-    k.enter("note", "Ring twice"),
-    k.press("back"),
-    k.tap(act.place),
-    k.tap(wallet_pay),
-    k.wait(60),
-    k.wait(1800),
-)
-app.flow(
-    "pay later, then cancel",
-    k.tap("Cart"),
-    k.tap(orders.checkout_page),
-    k.tap("Work"),
-    k.tap(act.place),
-    k.tap("Decline"),
-    k.tap(act.pay),
-    k.tap("Decline"),
-    k.tap("Cancel order"),
-    k.tap("Found it cheaper"),
-    k.tap(act.cancel),
-)
-app.flow("buy now", k.tap("Books"), k.tap(product_page, product="product111"), k.tap("Buy now"))
-app.flow(
-    "change the cart",
-    k.tap("Cart"),
-    k.tap("Quantity"),
-    k.tap("Quantity +"),
-    k.tap("Quantity +"),
-    k.tap(act.set_quantity),
-    k.enter("code", "welcome10"),
-    k.tap(act.apply_coupon),
-    k.tap(act.remove_coupon),
-    k.tap(act.remove, line="line1"),
-    k.tap("Empty cart"),
-    k.tap(act.clear),
-)
-app.flow(
-    "wish and take",
-    k.tap("Tech"),
-    k.tap(product_page, product="product82"),
-    k.tap(act.wish),
-    k.press("back"),
-    k.press("back"),
-    k.tap("Wishes"),
-    k.tap(act.wish_to_cart),
-)
-app.flow(
-    "a new default address",
-    k.tap("Account"),
-    k.tap("Addresses"),
-    k.tap("New address"),
-    k.enter("label", "Parents"),
-    k.enter("name", "Robin Vale"),
-    k.enter("street", "8 Mill Lane"),
-    k.enter("city", "Sunvale"),
-    k.enter("postcode", "20111"),
-    k.tap(act.add_address),
-    k.tap(address_page, address="address3"),
-    k.tap(act.make_default),
-    k.press("back"),
-    k.tap(address_page, address="address2"),
-    k.enter("street", "231 Foundry Street"),
-    k.tap(act.edit_address),
-    k.tap(address_page, address="address2"),
-    k.tap("Delete"),
-    k.tap(act.delete_address),
-)
-app.flow(
-    "send it back",
-    k.tap("Orders"),
-    k.tap(orders.order_page, order="order4"),
-    k.tap("Return order"),
-    k.tap("Damaged"),
-    k.tap(act.give_back),
-)
-app.flow(
-    "another address",
-    k.tap("Orders"),
-    k.tap(orders.order_page, order="order6"),
-    k.tap(orders.readdress_page),
-    k.tap(act.readdress, address="address2"),
-)
-app.flow(
-    "order again", k.tap("Orders"), k.tap(orders.order_page, order="order3"), k.tap(act.reorder)
-)
-app.flow(
-    "write a review",
-    k.tap("Orders"),
-    k.tap(orders.order_page, order="order3"),
-    k.tap(orders.review_page),
-    k.tap("4 stars"),
-    k.enter("text", "Does what it should."),
-    k.tap(act.review),
-)
-app.flow("no more updates", k.tap("Account"), k.tap(act.set_updates))
-app.flow("search", k.enter("text", "lamp"), k.tap("Low price"), k.tap("To $50"))
+k.read_flows(app, __package__)

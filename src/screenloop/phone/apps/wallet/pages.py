@@ -8,10 +8,8 @@ from screenloop.phone import kit as k
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.wallet import accounts
 from screenloop.phone.apps.wallet import actions as act
-from screenloop.phone.apps.wallet.seed import CATEGORIES, MoneyRequest, PersonId, code_for
+from screenloop.phone.apps.wallet.seed import CATEGORIES, MoneyRequest, PersonId
 from screenloop.phone.apps.wallet.state import (
-    ANSWER_AFTER_S,
-    CODE_AFTER_S,
     MASKED,
     TINT,
     State,
@@ -340,83 +338,5 @@ def top_up_page(s: State, ui: k.Ui) -> k.Page:
 
 NEW_NUMBER = "4929 1180 7745 3186"
 
-app.flow(
-    "send money",
-    k.tap("Send"),
-    k.tap(send_form, person="person3"),
-    k.enter("amount", "24.50"),
-    k.enter("note", "Lunch"),
-    k.tap(act.send),
-)
-app.flow(
-    "ask for money and get it",
-    k.tap("Request"),
-    k.tap(ask_form, person="person5"),
-    k.enter("amount", "18"),
-    k.tap(act.ask),
-    k.wait(ANSWER_AFTER_S),
-)
-app.flow("take a request back", k.tap("Requests"), k.tap(act.cancel))
-app.flow("answer requests", k.tap("Requests"), k.tap(act.approve), k.tap(act.decline))
-app.flow("top up", k.tap("Top up"), k.tap("$50"), k.tap(act.top_up))
-app.flow("hide the balance", k.tap("Hide balance"), k.tap("Show balance"))
-app.flow("a lower limit", k.tap("Limits"), k.enter("amount", "250"), k.tap(act.set_limit))
-app.flow(
-    "pay a bill",
-    k.tap("Bills"),
-    k.tap(accounts.bill_page, bill="bill1"),
-    k.tap("Balance"),
-    k.tap(act.pay_bill),
-)
-app.flow(
-    "pay a bill automatically",
-    k.tap("Bills"),
-    k.tap(accounts.bill_page, bill="bill4"),
-    k.tap(act.set_autopay),
-    k.wait(13 * 86_400),
-)
-app.flow(
-    "add and remove a bill",
-    k.tap("Bills"),
-    k.tap("New bill"),
-    k.enter("payee", "Tidy Cleaners"),
-    k.enter("amount", "45"),
-    k.tap("Due"),
-    k.tap("20"),
-    k.tap(act.add_bill),
-    k.tap("Remove"),
-    k.tap(act.delete_bill),
-)
-app.flow(
-    "add and confirm a card",
-    k.tap("Cards"),
-    k.tap("Add card"),
-    k.enter("bank", "Cedar Union"),
-    k.enter("number", NEW_NUMBER),
-    k.enter("expires", "08/29"),
-    k.tap(act.add_card),
-    k.wait(CODE_AFTER_S),
-    k.tap(act.resend),
-    k.wait(CODE_AFTER_S),
-    k.enter("code", code_for(NEW_NUMBER, 2)),
-    k.tap(act.verify),
-    k.tap(act.make_main),
-)
-app.flow(
-    "freeze and remove a card",
-    k.tap("Cards"),
-    k.tap(accounts.card_page, card="card2"),
-    k.tap(act.freeze),
-    k.tap("Remove"),
-    k.tap(act.delete_card),
-)
-app.flow(
-    "note and category",
-    k.tap("Activity"),
-    k.enter("text", "Fernleaf"),
-    k.tap("Fernleaf Studio"),
-    k.enter("note", "February"),
-    k.tap(act.write_note),
-    k.tap(act.categorise, category="fun"),
-)
-app.flow("look at spending", k.tap("Spending"), k.tap("February"), k.tap(category_page))
+
+k.read_flows(app, __package__)
