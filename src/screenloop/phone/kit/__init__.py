@@ -61,16 +61,17 @@ from screenloop.phone.draw.widgets import (
     Widget,
 )
 from screenloop.phone.kit.flow_text import read_flows
-from screenloop.phone.kit.seed_text import drawn, filled, read_data
+from screenloop.phone.kit.patterns import tabs
+from screenloop.phone.kit.seed_text import Ways, drawn, filled, read_data
 from screenloop.types import Struct
 
 __all__ = ["App", "AppCard", "AppState", "Cast", "Catalog", "Ctx", "Member", "Notification"]
 __all__ += ["Permission", "Record", "Refers", "Refused", "Struct", "SystemState", "Table", "Ui"]
-__all__ += ["CITIES", "OS_ID", "drawn", "filled", "read_data"]
+__all__ += ["CITIES", "OS_ID", "Ways", "drawn", "filled", "read_data"]
 __all__ += ["enter", "hold", "open_app", "press", "read_flows", "tap", "wait"]
 __all__ += ["Back", "Both", "Call", "Copy", "Do", "Go", "OpenApp", "Overlay", "PickMedia"]
 __all__ += ["SetLocal", "Share"]
-__all__ += ["CANCEL", "Dialog", "DialogButton", "Fab", "Page", "Sheet", "Tab"]
+__all__ += ["CANCEL", "Dialog", "DialogButton", "Fab", "Page", "Sheet", "Tab", "tabs"]
 __all__ += ["ActionButton", "Banner", "Big", "Button", "Card", "Divider", "Empty", "Grid"]
 __all__ += ["Heading", "IconButton", "Line", "Paragraph", "Space", "Widget"]
 __all__ += ["Avatar", "Bubble", "Glyph", "Picture", "Row", "Thumb", "Tile"]

@@ -44,10 +44,11 @@ def drawn(pattern: Any, cast: Cast, rng: random.Random, lists: Mapping[str, list
     def draw(match: re.Match[str]) -> str:
         number = _NUMBER.fullmatch(match[1])
         if number is None:
-            return rng.choice(lists.get(match[1]) or match[1].split("|"))
+            choices: list[str] = lists.get(match[1]) or match[1].split("|")
+            return rng.choice(choices)
         day, low, high, step = number.groups()
         value = rng.randrange(int(low), int(high) + 1, int(step or 1)) if high else int(low)
-        return cast.day(value) if day else f"{value:0{len(low)}d}"
+        return cast.day(value) if day else str(value).zfill(len(low))
 
     return _SLOT.sub(draw, pattern)
 

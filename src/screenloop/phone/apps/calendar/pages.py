@@ -58,25 +58,11 @@ def _event_row(event: Event, date: str, subtitle: str = "") -> EventRow:
 
 
 def _tabs(shown: str) -> tuple[k.Tab, ...]:
-    return (
-        k.Tab(
-            icon="calendar",
-            words=("Month", "月"),
-            selected=shown == "month",
-            do=month_page().at_root(),
-        ),
-        k.Tab(
-            icon="list",
-            words=("Agenda", "日程"),
-            selected=shown == "agenda",
-            do=agenda_page().at_root(),
-        ),
-        k.Tab(
-            icon="sliders",
-            words=("Calendars", "日历"),
-            selected=shown == "layers",
-            do=layers_page().at_root(),
-        ),
+    return k.tabs(
+        shown,
+        ("month", "calendar", ("Month", "月"), month_page()),
+        ("agenda", "list", ("Agenda", "日程"), agenda_page()),
+        ("layers", "sliders", ("Calendars", "日历"), layers_page()),
     )
 
 
@@ -233,22 +219,18 @@ def event_page(s: State, ui: k.Ui, event: EventId, date: Day) -> k.Page:
     e = s.events[event]
     when = _day_words(ui, date)
     hours = f"{e.start} - {e.end}" if e.start else ui.t("All day", "全天")
+    told = " · ".join(filter(None, (e.title, when, hours, e.location)))
+    actions: tuple[tuple[str, tuple[str, str], k.Do], ...] = (
+        ("calendar", ("Move", "移动"), move_page(event=event)),
+        ("copy", ("Duplicate", "复制"), copy_page(event=event)),
+        ("user_plus", ("Invite", "邀请"), guests_page(event=event)),
+        ("share", ("Share", "分享"), k.Share(text=told)),
+    )
     body: list[k.Widget] = [
         k.Paragraph(words=e.title, size_px=26, bold=True),
         k.Paragraph(words=f"{when} · {hours}", size_px=16),
         k.Line(
-            children=(
-                k.ActionButton(icon="calendar", words=("Move", "移动"), do=move_page(event=event)),
-                k.ActionButton(icon="copy", words=("Duplicate", "复制"), do=copy_page(event=event)),
-                k.ActionButton(
-                    icon="user_plus", words=("Invite", "邀请"), do=guests_page(event=event)
-                ),
-                k.ActionButton(
-                    icon="share",
-                    words=("Share", "分享"),
-                    do=k.Share(text=" · ".join(filter(None, (e.title, when, hours, e.location)))),
-                ),
-            ),
+            children=tuple(k.ActionButton(icon=i, words=words, do=do) for i, words, do in actions),
             inset_px=12,
         ),
     ]

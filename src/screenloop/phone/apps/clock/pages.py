@@ -36,31 +36,12 @@ QUICK_MIN = (1, 5, 10, 15, 30, 45)
 
 
 def _tabs(shown: str) -> tuple[k.Tab, ...]:
-    return (
-        k.Tab(
-            icon="alarm",
-            words=("Alarm", "闹钟"),
-            selected=shown == "alarms",
-            do=alarms_page().at_root(),
-        ),
-        k.Tab(
-            icon="globe",
-            words=("World", "世界"),
-            selected=shown == "world",
-            do=world_page().at_root(),
-        ),
-        k.Tab(
-            icon="timer",
-            words=("Timer", "计时器"),
-            selected=shown == "timer",
-            do=timer_page().at_root(),
-        ),
-        k.Tab(
-            icon="stopwatch",
-            words=("Stopwatch", "秒表"),
-            selected=shown == "stopwatch",
-            do=stopwatch_page().at_root(),
-        ),
+    return k.tabs(
+        shown,
+        ("alarms", "alarm", ("Alarm", "闹钟"), alarms_page()),
+        ("world", "globe", ("World", "世界"), world_page()),
+        ("timer", "timer", ("Timer", "计时器"), timer_page()),
+        ("stopwatch", "stopwatch", ("Stopwatch", "秒表"), stopwatch_page()),
     )
 
 

@@ -201,25 +201,11 @@ def _row(person: Person) -> k.Row:
 
 
 def _tabs(shown: str) -> tuple[k.Tab, ...]:
-    return (
-        k.Tab(
-            icon="users",
-            words=("People", "联系人"),
-            selected=shown == "people",
-            do=people_page().at_root(),
-        ),
-        k.Tab(
-            icon="star",
-            words=("Favourites", "收藏"),
-            selected=shown == "favourites",
-            do=favourites_page().at_root(),
-        ),
-        k.Tab(
-            icon="tag",
-            words=("Groups", "分组"),
-            selected=shown == "groups",
-            do=groups_page().at_root(),
-        ),
+    return k.tabs(
+        shown,
+        ("people", "users", ("People", "联系人"), people_page()),
+        ("favourites", "star", ("Favourites", "收藏"), favourites_page()),
+        ("groups", "tag", ("Groups", "分组"), groups_page()),
     )
 
 
@@ -314,16 +300,25 @@ def _details(ui: k.Ui, p: Person) -> k.Card:
     return k.Card(children=tuple(rows))
 
 
+def _reach(p: Person) -> k.Line:
+    buttons = (
+        k.ActionButton(icon="phone", words=("Call", "呼叫"), do=k.Copy(text=p.phone)),
+        k.ActionButton(
+            icon="message",
+            words=("Message", "发短信"),
+            do=k.Go(app="messages", path=_writing_to(p.phone)),
+        ),
+        k.ActionButton(
+            icon="share", words=("Share", "分享"), do=k.Share(text=f"{p.name} {p.phone}")
+        ),
+    )
+    return k.Line(children=buttons, inset_px=24)
+
+
 @app.page("/p/{person}")
 def person_page(s: State, ui: k.Ui, person: PersonId) -> k.Page:
     """One contact."""
     p = s.people[person]
-    sure = ui.question(
-        ("Delete contact?", "删除联系人？"),
-        text=p.name,
-        yes=("Delete", "删除"),
-        do=delete(person=p.id),
-    )
     note = ui.field("note", ("Note", "备注"), p.note, lines=2)
     return k.Page(
         title="",
@@ -345,22 +340,7 @@ def person_page(s: State, ui: k.Ui, person: PersonId) -> k.Page:
                 if p.blocked
                 else []
             ),
-            k.Line(
-                children=(
-                    k.ActionButton(icon="phone", words=("Call", "呼叫"), do=k.Copy(text=p.phone)),
-                    k.ActionButton(
-                        icon="message",
-                        words=("Message", "发短信"),
-                        do=k.Go(app="messages", path=_writing_to(p.phone)),
-                    ),
-                    k.ActionButton(
-                        icon="share",
-                        words=("Share", "分享"),
-                        do=k.Share(text=f"{p.name} {p.phone}"),
-                    ),
-                ),
-                inset_px=24,
-            ),
+            _reach(p),
             _details(ui, p),
             note,
             k.Button(
@@ -376,7 +356,12 @@ def person_page(s: State, ui: k.Ui, person: PersonId) -> k.Page:
                 do=block(person=p.id, on=not p.blocked),
             ),
         ),
-        dialog=sure,
+        dialog=ui.question(
+            ("Delete contact?", "删除联系人？"),
+            text=p.name,
+            yes=("Delete", "删除"),
+            do=delete(person=p.id),
+        ),
     )
 
 

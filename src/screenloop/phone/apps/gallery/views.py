@@ -124,15 +124,12 @@ def size(size_kb: int) -> str:
 
 def tabs(shown: str) -> tuple[k.Tab, ...]:
     """Return the gallery's main pages."""
-    entries: tuple[tuple[str, str, tuple[str, str], k.Go], ...] = (
+    return k.tabs(
+        shown,
         ("photos", "image", ("Photos", "照片"), at("/")),
         ("albums", "bookmark", ("Albums", "相册"), at("/albums")),
         ("favourites", "heart", ("Favourites", "收藏"), at("/favourites")),
         ("files", "folder", ("Files", "文件"), at("/files")),
-    )
-    return tuple(
-        k.Tab(icon=icon, words=words, selected=name == shown, do=to.at_root())
-        for name, icon, words, to in entries
     )
 
 

@@ -218,21 +218,42 @@ def thread_page(s: State, ui: k.Ui, thread: ThreadId) -> k.Page:
     )
 
 
+def _switches(row: Thread) -> k.Card:
+    switches = (
+        (("Pin to top", "置顶"), "pin", row.pinned, act.pin),
+        (("Mute", "静音"), "bell_off", row.muted, act.mute),
+        (("Archived", "归档"), "archive", row.archived, act.archive),
+    )
+    return k.Card(
+        children=tuple(
+            k.Switch(label=words, icon=icon, value=on, do=action(thread=row.id, on=not on))
+            for words, icon, on, action in switches
+        )
+    )
+
+
+def _save_form(ui: k.Ui, thread: str) -> tuple[k.Widget, ...]:
+    name = ui.field("name", ("Name", "姓名"))
+    save = k.Button(
+        words=("Save as contact", "保存为联系人"),
+        kind="tonal",
+        icon="user_plus",
+        do=act.save_contact(thread=thread, name=name.value),
+        enabled=bool(name.value.strip()),
+    )
+    return k.Heading(words=("Not in your contacts", "不在通讯录中")), name, save
+
+
 @app.page("/t/{thread}/info")
 def info_page(s: State, ui: k.Ui, thread: ThreadId) -> k.Page:
     """Who it is, and what can be done with the conversation."""
     row = s.threads[thread]
     person = person_of(ui.of(contacts.State), row.phone)
     badge = person.name if person else "?" if is_number(row.phone) else row.phone
+    name = person.name if person else row.phone
     body: list[k.Widget] = [
         k.Avatar(name=badge, size_px=88),
-        k.Paragraph(
-            words=person.name if person else row.phone,
-            size_px=22,
-            bold=True,
-            align="center",
-            lines=1,
-        ),
+        k.Paragraph(words=name, size_px=22, bold=True, align="center", lines=1),
     ]
     actions = [
         k.ActionButton(icon="copy", words=("Copy number", "复制号码"), do=k.Copy(text=row.phone))
@@ -242,49 +263,13 @@ def info_page(s: State, ui: k.Ui, thread: ThreadId) -> k.Page:
         actions.append(k.ActionButton(icon="user", words=("Contact", "联系人"), do=opened))
     actions.append(k.ActionButton(icon="trash", words=("Delete", "删除"), do=ui.set(sure=thread)))
     body += [k.Paragraph(words=row.phone, muted=True, align="center")] if person else []
-    body.append(k.Line(children=tuple(actions), inset_px=24))
-    body.append(
-        k.Card(
-            children=(
-                k.Switch(
-                    label=("Pin to top", "置顶"),
-                    icon="pin",
-                    value=row.pinned,
-                    do=act.pin(thread=thread, on=not row.pinned),
-                ),
-                k.Switch(
-                    label=("Mute", "静音"),
-                    icon="bell_off",
-                    value=row.muted,
-                    do=act.mute(thread=thread, on=not row.muted),
-                ),
-                k.Switch(
-                    label=("Archived", "归档"),
-                    icon="archive",
-                    value=row.archived,
-                    do=act.archive(thread=thread, on=not row.archived),
-                ),
-            )
-        )
-    )
+    body += [k.Line(children=tuple(actions), inset_px=24), _switches(row)]
     if person is not None:
         words = ("Unblock", "取消屏蔽") if person.blocked else ("Block", "屏蔽")
-        body.append(
-            k.Row(title=words, danger=True, do=act.block(thread=thread, on=not person.blocked))
-        )
+        do = act.block(thread=thread, on=not person.blocked)
+        body.append(k.Row(title=words, danger=True, do=do))
     elif is_number(row.phone):
-        name = ui.field("name", ("Name", "姓名"))
-        body += [
-            k.Heading(words=("Not in your contacts", "不在通讯录中")),
-            name,
-            k.Button(
-                words=("Save as contact", "保存为联系人"),
-                kind="tonal",
-                icon="user_plus",
-                do=act.save_contact(thread=thread, name=name.value),
-                enabled=bool(name.value.strip()),
-            ),
-        ]
+        body += _save_form(ui, thread)
     return k.Page(
         title=("Details", "详情"),
         body=body,

@@ -27,31 +27,12 @@ __all__ = ["State", "app"]
 
 
 def _tabs(shown: str) -> tuple[k.Tab, ...]:
-    return (
-        k.Tab(
-            icon="chat",
-            words=("Chats", "会话"),
-            selected=shown == "chats",
-            do=chats_page().at_root(),
-        ),
-        k.Tab(
-            icon="star",
-            words=("Starred", "星标"),
-            selected=shown == "starred",
-            do=starred_page().at_root(),
-        ),
-        k.Tab(
-            icon="clock",
-            words=("Scheduled", "定时"),
-            selected=shown == "scheduled",
-            do=scheduled_page().at_root(),
-        ),
-        k.Tab(
-            icon="archive",
-            words=("Archive", "归档"),
-            selected=shown == "archive",
-            do=archive_page().at_root(),
-        ),
+    return k.tabs(
+        shown,
+        ("chats", "chat", ("Chats", "会话"), chats_page()),
+        ("starred", "star", ("Starred", "星标"), starred_page()),
+        ("scheduled", "clock", ("Scheduled", "定时"), scheduled_page()),
+        ("archive", "archive", ("Archive", "归档"), archive_page()),
     )
 
 

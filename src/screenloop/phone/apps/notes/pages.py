@@ -32,31 +32,12 @@ SORTS: tuple[tuple[SortBy, tuple[str, str], str], ...] = (
 
 
 def _tabs(shown: str) -> tuple[k.Tab, ...]:
-    return (
-        k.Tab(
-            icon="note",
-            words=("Notes", "笔记"),
-            selected=shown == "notes",
-            do=notes_page().at_root(),
-        ),
-        k.Tab(
-            icon="folder",
-            words=("Folders", "文件夹"),
-            selected=shown == "folders",
-            do=folders_page().at_root(),
-        ),
-        k.Tab(
-            icon="archive",
-            words=("Archive", "归档"),
-            selected=shown == "archive",
-            do=archive_page().at_root(),
-        ),
-        k.Tab(
-            icon="trash",
-            words=("Trash", "回收站"),
-            selected=shown == "trash",
-            do=trash_page().at_root(),
-        ),
+    return k.tabs(
+        shown,
+        ("notes", "note", ("Notes", "笔记"), notes_page()),
+        ("folders", "folder", ("Folders", "文件夹"), folders_page()),
+        ("archive", "archive", ("Archive", "归档"), archive_page()),
+        ("trash", "trash", ("Trash", "回收站"), trash_page()),
     )
 
 

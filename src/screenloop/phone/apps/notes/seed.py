@@ -132,7 +132,7 @@ def sheets(cast: k.Cast) -> tuple[Sheet, ...]:
         "gift_lines": "\n".join(f"{g.person.name}: {g.idea}, {dollars(g.cents)}" for g in f.gifts),
         "book_lines": "\n".join(f"{tip.title} (from {tip.person.name})" for tip in f.tips),
     }
-    ways = {"spoken": spoken, "dollars": dollars, "year": lambda day: day[:4]}
+    ways: k.Ways = {"spoken": spoken, "dollars": dollars, "year": lambda day: day[:4]}
     rows = k.filled(k.read_data(__package__)["sheets"], told, ways)
     for row in rows:
         row["items"] = [line for item in row.get("items", ()) for line in item.splitlines()]

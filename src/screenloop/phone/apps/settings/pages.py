@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+import msgspec
+
 from screenloop.phone import kit as k
 from screenloop.phone.apps.settings import actions as act
 from screenloop.phone.apps.settings import connect, device
@@ -29,148 +33,17 @@ class Entry(k.Struct, frozen=True, kw_only=True):
     title: tuple[str, str]
     icon: str
     tint: str
-    do: k.Go
+    page: str
+    """Its path."""
     more: str = ""
     """Further words for the search, both languages."""
     group: int = -1
     """Group on the first page; -1 is found by search only."""
 
 
+@lru_cache
 def _entries() -> tuple[Entry, ...]:
-    return (
-        Entry(
-            title=("Network & internet", "网络和互联网"),
-            icon="wifi",
-            tint="#2563eb",
-            group=0,
-            do=connect.network_page(),
-            more="airplane mode 飞行模式",
-        ),
-        Entry(
-            title=("Bluetooth", "蓝牙"),
-            icon="bluetooth",
-            tint="#2563eb",
-            group=0,
-            do=connect.bluetooth_page(),
-            more="devices headphones pair 设备 耳机 配对",
-        ),
-        Entry(
-            title=("Display", "显示"),
-            icon="brightness",
-            tint="#d97706",
-            group=1,
-            do=device.display_page(),
-            more="dark brightness font text size sleep rotate 深色 亮度 字体",
-        ),
-        Entry(
-            title=("Sound & vibration", "声音和振动"),
-            icon="volume",
-            tint="#db2777",
-            group=1,
-            do=device.sound_page(),
-            more="volume vibrate do not disturb 音量 振动 勿扰",
-        ),
-        Entry(
-            title=("Notifications", "通知"),
-            icon="bell",
-            tint="#dc2626",
-            group=1,
-            do=device.notices_page(),
-            more="apps 应用",
-        ),
-        Entry(
-            title=("Privacy", "隐私"),
-            icon="eye",
-            tint="#0d9488",
-            group=2,
-            do=device.privacy_page(),
-            more="permissions location camera 权限 位置 相机",
-        ),
-        Entry(
-            title=("Security", "安全"),
-            icon="lock",
-            tint="#0d9488",
-            group=2,
-            do=device.security_page(),
-            more="screen lock pin 屏幕锁",
-        ),
-        Entry(
-            title=("Accounts", "账户"),
-            icon="user",
-            tint="#0d9488",
-            group=2,
-            do=accounts_page(),
-            more="sync email 同步 邮箱",
-        ),
-        Entry(
-            title=("Battery", "电池"),
-            icon="battery",
-            tint="#16a34a",
-            group=3,
-            do=battery_page(),
-            more="saver percentage 省电 百分比",
-        ),
-        Entry(
-            title=("Storage", "存储"),
-            icon="storage",
-            tint="#7c3aed",
-            group=3,
-            do=storage_page(),
-            more="cache space 缓存 空间",
-        ),
-        Entry(
-            title=("Language", "语言"),
-            icon="language",
-            tint="#475569",
-            group=4,
-            do=language_page(),
-            more="english chinese 中文 英语",
-        ),
-        Entry(
-            title=("Date & time", "日期和时间"),
-            icon="clock",
-            tint="#475569",
-            group=4,
-            do=time_page(),
-            more="24-hour clock 24 小时制",
-        ),
-        Entry(
-            title=("About phone", "关于手机"),
-            icon="mobile",
-            tint="#475569",
-            group=4,
-            do=about_page(),
-            more="model serial number version update 型号 序列号 版本 更新",
-        ),
-        Entry(
-            title=("Wi-Fi", "无线网络"),
-            icon="wifi",
-            tint="#2563eb",
-            do=connect.wifi_page(),
-            more="network password 密码",
-        ),
-        Entry(
-            title=("Mobile data", "移动数据"),
-            icon="data",
-            tint="#2563eb",
-            do=connect.data_page(),
-            more="limit saver 上限",
-        ),
-        Entry(
-            title=("Hotspot", "热点"),
-            icon="hotspot",
-            tint="#2563eb",
-            do=connect.hotspot_page(),
-            more="tethering 共享",
-        ),
-        Entry(title=("Ringtone", "铃声"), icon="phone", tint="#db2777", do=device.ringtone_page()),
-        Entry(
-            title=("Notification sound", "通知音"),
-            icon="bell",
-            tint="#db2777",
-            do=device.chime_page(),
-        ),
-    )
+    return msgspec.convert(k.read_data(__package__)["entries"], tuple[Entry, ...])
 
 
 def _subtitles(s: State, ui: k.Ui) -> dict[str, str]:
@@ -201,8 +74,8 @@ def _card(entries: list[Entry], subtitles: dict[str, str]) -> k.Card:
     rows = tuple(
         k.Row(
             title=entry.title,
-            subtitle=subtitles.get(entry.do.path, ""),
-            do=entry.do,
+            subtitle=subtitles.get(entry.page, ""),
+            do=k.Go(app=app.id, path=entry.page),
             lead=k.Glyph(icon=entry.icon, tint=entry.tint),
             trailing_icon="chevron_right",
         )

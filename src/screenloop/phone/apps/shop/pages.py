@@ -7,7 +7,14 @@ from typing import Any
 from screenloop.phone import kit as k
 from screenloop.phone.apps.shop import actions as act
 from screenloop.phone.apps.shop import orders
-from screenloop.phone.apps.shop.seed import CATEGORIES, COLOURS, COUPONS, Address, ProductId
+from screenloop.phone.apps.shop.seed import (
+    CATEGORIES,
+    COLOURS,
+    COUPONS,
+    Address,
+    Product,
+    ProductId,
+)
 from screenloop.phone.apps.shop.state import AddressId, State, app, found
 from screenloop.phone.apps.shop.views import (
     BACK,
@@ -112,36 +119,51 @@ def offers_page(s: State, ui: k.Ui) -> k.Page:
     )
 
 
-@app.page("/p/{product}")
-def product_page(s: State, ui: k.Ui, product: ProductId) -> k.Page:
-    """One product: choose a colour and a number, put it in the cart or buy it now."""
-    p = s.products[product]
-    wished = any(w.product == product for w in s.wishes)
-    body: list[k.Widget] = [
+def _offer(ui: k.Ui, p: Product) -> list[k.Widget]:
+    """What it is, what it costs, and what buyers think of it."""
+    left = ui.t(f"{p.stock} in stock", f"库存{p.stock}件")
+    mean = f"{p.rating / 10:.1f}"
+    return [
         k.Picture(kind=p.kind, seed=p.seed, label=p.name, height_px=300, radius_px=0),
         k.Paragraph(words=p.brand, muted=True, size_px=13, lines=1),
         k.Paragraph(words=p.name, size_px=22, bold=True, lines=1),
         Price(
             now=ui.money(p.price_cents),
             was=ui.money(p.was_cents) if p.was_cents else "",
-            note=ui.t(f"{p.stock} in stock", f"库存{p.stock}件")
-            if p.stock
-            else ("Out of stock", "已售罄"),
+            note=left if p.stock else ("Out of stock", "已售罄"),
             note_color="" if p.stock else "#d92d20",
         ),
         Stars(
             stars=round(p.rating / 10),
-            label=ui.t(
-                f"{p.rating / 10:.1f} from {p.ratings} buyers",
-                f"{p.rating / 10:.1f}分，{p.ratings}位买家",
-            ),
+            label=ui.t(f"{mean} from {p.ratings} buyers", f"{mean}分，{p.ratings}位买家"),
         ),
     ]
+
+
+def _product_bar(s: State, ui: k.Ui, p: Product) -> tuple[k.IconButton, ...]:
+    wished = any(w.product == p.id for w in s.wishes)
+    price = ui.money(p.price_cents)
+    return (
+        k.IconButton(icon="share", label=("Share", "分享"), do=k.Share(text=f"{p.name} {price}")),
+        k.IconButton(
+            icon="heart_filled" if wished else "heart",
+            selected=wished,
+            label=("Wish list", "心愿单"),
+            do=act.wish(product=p.id, on=not wished),
+        ),
+        k.IconButton(icon="cart", label=("Cart", "购物车"), do=orders.cart_page()),
+    )
+
+
+@app.page("/p/{product}")
+def product_page(s: State, ui: k.Ui, product: ProductId) -> k.Page:
+    """One product: choose a colour and a number, put it in the cart or buy it now."""
+    p = s.products[product]
+    body = _offer(ui, p)
     colour = ""
     if p.colours:
-        chips = ui.chips(
-            "colour", [(c, COLOURS[c]) for c in p.colours], p.colours[0], label=("Colour", "颜色")
-        )
+        choices = [(c, COLOURS[c]) for c in p.colours]
+        chips = ui.chips("colour", choices, p.colours[0], label=("Colour", "颜色"))
         colour = chips.value
         body.append(chips)
     quantity = ui.stepper("quantity", ("Quantity", "数量"), 1, low=1, high=max(1, min(20, p.stock)))
@@ -156,43 +178,18 @@ def product_page(s: State, ui: k.Ui, product: ProductId) -> k.Page:
             do=reviews_page(product=product),
         ),
     ]
+    some = p.stock > 0
+    at_once = k.Both(first=into_cart, then=orders.checkout_page())
+    words = ("Add to cart", "加入购物车")
+    buttons = (
+        k.Button(words=words, kind="tonal", do=into_cart, enabled=some, inset_px=6),
+        k.Button(words=("Buy now", "立即购买"), do=at_once, enabled=some, inset_px=6),
+    )
     return k.Page(
         title="",
-        actions=(
-            k.IconButton(
-                icon="share",
-                label=("Share", "分享"),
-                do=k.Share(text=f"{p.name} {ui.money(p.price_cents)}"),
-            ),
-            k.IconButton(
-                icon="heart_filled" if wished else "heart",
-                selected=wished,
-                label=("Wish list", "心愿单"),
-                do=act.wish(product=product, on=not wished),
-            ),
-            k.IconButton(icon="cart", label=("Cart", "购物车"), do=orders.cart_page()),
-        ),
+        actions=_product_bar(s, ui, p),
         body=body,
-        footer=(
-            k.Line(
-                children=(
-                    k.Button(
-                        words=("Add to cart", "加入购物车"),
-                        kind="tonal",
-                        do=into_cart,
-                        enabled=p.stock > 0,
-                        inset_px=6,
-                    ),
-                    k.Button(
-                        words=("Buy now", "立即购买"),
-                        enabled=p.stock > 0,
-                        inset_px=6,
-                        do=k.Both(first=into_cart, then=orders.checkout_page()),
-                    ),
-                ),
-                inset_px=10,
-            ),
-        ),
+        footer=(k.Line(children=buttons, inset_px=10),),
     )
 
 

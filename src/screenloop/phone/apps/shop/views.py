@@ -235,23 +235,14 @@ RETURN_REASONS: tuple[tuple[ReturnReason, tuple[str, str]], ...] = (
 
 def tabs(s: State, shown: str) -> tuple[k.Tab, ...]:
     """Return the shop's main pages; the cart's tab counts its pieces."""
-    entries: tuple[tuple[str, str, tuple[str, str], k.Go], ...] = (
+    return k.tabs(
+        shown,
         ("home", "store", ("Shop", "商店"), at("/")),
         ("wishes", "heart", ("Wishes", "心愿单"), at("/wishes")),
         ("cart", "cart", ("Cart", "购物车"), at("/cart")),
         ("orders", "truck", ("Orders", "订单"), at("/orders")),
         ("account", "user", ("Account", "账户"), at("/account")),
-    )
-    count = sum(line.quantity for line in s.cart)
-    return tuple(
-        k.Tab(
-            icon=icon,
-            words=words,
-            selected=name == shown,
-            do=to.at_root(),
-            badge=count if name == "cart" else 0,
-        )
-        for name, icon, words, to in entries
+        badges={"cart": sum(line.quantity for line in s.cart)},
     )
 
 

@@ -155,15 +155,12 @@ STATES = {
 
 def tabs(shown: str) -> tuple[k.Tab, ...]:
     """Return the wallet's main pages."""
-    entries: tuple[tuple[str, str, tuple[str, str], k.Go], ...] = (
+    return k.tabs(
+        shown,
         ("home", "wallet", ("Home", "首页"), at("/")),
         ("activity", "list", ("Activity", "明细"), at("/activity")),
         ("cards", "card", ("Cards", "卡片"), at("/cards")),
         ("spending", "coins", ("Spending", "支出"), at("/spending")),
-    )
-    return tuple(
-        k.Tab(icon=icon, words=words, selected=name == shown, do=to.at_root())
-        for name, icon, words, to in entries
     )
 
 
