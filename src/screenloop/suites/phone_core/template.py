@@ -5,8 +5,8 @@
         person = w.pick(w.state(contacts.State).people, lambda p: not p.favourite)
         return Draft(
             goal=f"Mark {person.name} as a favourite contact.",
-            checks=(Changed(app="contacts", table="people", ids=(person.id,),
-                            to={"favourite": True}, says=f"{person.name} is a favourite"),),
+            checks=(changed("contacts.people", person.id, f"{person.name} is a favourite",
+                            favourite=True),),
             golden=(call(contacts.favourite, person=person.id, on=True),),
         )
 
@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from screenloop.actions import Action, Tool
-from screenloop.criteria import Check
+from screenloop.criteria import Added, Changed, Check, Expected, Removed
 from screenloop.errors import ConfigError, TaskError
 from screenloop.phone.declare.app import AppAction as AppAction
 from screenloop.phone.declare.app import Query, source_of
@@ -113,6 +113,60 @@ def call(action: AppAction[Any], **args: Any) -> Tool:
 def look(query: Query, **args: Any) -> Tool:
     """Return the golden step that looks something up; the query must say where it `shows`."""
     return Tool(name=query.tool_name, args=args)
+
+
+# ---- checks and patches of one row, by `app.table` ----------------------------------------------
+
+
+def added(
+    table: str, says: str, /, *, weight: float | None = None, count: int = 1, **where: Expected
+) -> Added:
+    """Return the check that rows with these fields were added."""
+    app, table = table.split(".")
+    return Added(app=app, table=table, where=where, says=says, count=count, **_weight(weight))
+
+
+def removed(
+    table: str, says: str, /, *, weight: float | None = None, count: int = 1, **where: Expected
+) -> Removed:
+    """Return the check that rows with these fields were removed."""
+    app, table = table.split(".")
+    return Removed(app=app, table=table, where=where, says=says, count=count, **_weight(weight))
+
+
+def changed(
+    table: str,
+    ids: str | Iterable[str],
+    says: str,
+    /,
+    *,
+    weight: float | None = None,
+    **to: Expected,
+) -> Changed:
+    """Return the check that a row, or each of several, has these fields now."""
+    app, table = table.split(".")
+    rows = (ids,) if isinstance(ids, str) else tuple(ids)
+    return Changed(app=app, table=table, ids=rows, to=to, says=says, **_weight(weight))
+
+
+def _weight(weight: float | None) -> dict[str, float]:
+    # A default that is passed on would be written into every task file.
+    return {} if weight is None else {"weight": weight}
+
+
+def add_row(table: str, /, **row: Any) -> dict[str, Any]:
+    """Return the patch that gives a table one more row."""
+    app, table = table.split(".")
+    return {"app": app, "table": table, "op": "add", "row": row}
+
+
+def set_row(table: str, row_id: str, /, **fields: Any) -> dict[str, Any]:
+    """Return the patch that sets fields of a row."""
+    app, table = table.split(".")
+    return {"app": app, "table": table, "op": "set", "id": row_id, "fields": fields}
+
+
+# ---- templates ----------------------------------------------------------------------------------
 
 
 class Template(Struct, frozen=True, kw_only=True):

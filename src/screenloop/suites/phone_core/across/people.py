@@ -13,7 +13,7 @@ from screenloop.phone.apps.messages.state import State as Chats
 from screenloop.phone.apps.messages.state import person_of, thread_of
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.phone.apps.notes import seed as notes_seed
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look, set_row
 from screenloop.suites.phone_core.worlds.records import (
     at_s,
     chat_with,
@@ -225,15 +225,7 @@ def schedule_birthday_text(w: WorldView) -> Draft:
         goal=f"Look up {to.name}'s birthday and see to it that this text goes out to them at "
         f'{clock} on the next one: "{text}"',
         params={"thread": thread.id, "day": day, "clock": clock, "text": text},
-        patches=(
-            {
-                "app": "contacts",
-                "table": "people",
-                "op": "set",
-                "id": person.id,
-                "fields": {"birthday": born},
-            },
-        ),
+        patches=(set_row("contacts.people", person.id, birthday=born),),
         checks=(
             _scheduled(to.phone, "text", Text(value=text), "The text is as it was given"),
             _scheduled(to.phone, "at_s", at_s(day, clock), f"It goes out on {spoken(day)}"),
