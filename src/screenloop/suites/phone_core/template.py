@@ -149,7 +149,7 @@ def changed(
     return Changed(app=app, table=table, ids=rows, to=to, says=says, **_weight(weight))
 
 
-def _weight(weight: float | None) -> dict[str, float]:
+def _weight(weight: float | None) -> dict[str, Any]:
     # A default that is passed on would be written into every task file.
     return {} if weight is None else {"weight": weight}
 
@@ -178,6 +178,8 @@ class Template(Struct, frozen=True, kw_only=True):
     make: Callable[[WorldView], Draft]
     where: str
     version: int = 1
+    was: str = ""
+    """Its name in version 1 of the suite, which its random draws keep to."""
 
     @property
     def task_id(self) -> str:
@@ -193,9 +195,17 @@ class Pack:
         self.templates: dict[str, Template] = {}
 
     def template(
-        self, name: str, *, apps: tuple[str, ...], version: int = 1
+        self, name: str, *, apps: tuple[str, ...], version: int = 1, was: str = ""
     ) -> Callable[[Callable[[WorldView], Draft]], Template]:
-        """Declare a template; `apps` are all apps it needs, the main one first."""
+        """Declare a template.
+
+        Args:
+            name: what its tasks are about.
+            apps: all apps it needs, the main one first.
+            version: raised when its tasks change.
+            was: its earlier name, if it was renamed: draws stay the same, and it is refused by
+                that name with the new one named.
+        """
 
         def declare(make: Callable[[WorldView], Draft]) -> Template:
             if name in self.templates:
@@ -207,6 +217,7 @@ class Pack:
                 make=make,
                 where=source_of(make),
                 version=version,
+                was=was,
             )
             self.templates[name] = template
             return template
@@ -221,7 +232,7 @@ def build(template: Template, seed: int, optimal_steps: int | None) -> Task:
         TaskError: the template is broken; names file, line and reason.
     """
     try:
-        draft = template.make(WorldView(template.name, seed))
+        draft = template.make(WorldView(template.was or template.name, seed))
     except (TaskError, KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
         raise TaskError(f"{template.where}: {template.task_id}#{seed}: {error}") from error
     budget = Budget(steps=max(15, 3 * (optimal_steps or 10)))

@@ -91,8 +91,8 @@ def plumber_with_appointment(w: WorldView) -> Draft:
     )
 
 
-@pack.template("keep_door_code", apps=("contacts", "messages"))
-def keep_door_code(w: WorldView) -> Draft:
+@pack.template("keep_code_on_contact", apps=("contacts", "messages"), was="keep_door_code")
+def keep_code_on_contact(w: WorldView) -> Draft:
     """Note a fact from an archived conversation with the contact it came from."""
     f = facts(w.cast)
     words, member, fact = w.rng.choice(

@@ -253,8 +253,8 @@ def hotspot_for_friend(w: WorldView) -> Draft:
     )
 
 
-@pack.template("text_serial_number", apps=("settings", "messages"))
-def text_serial_number(w: WorldView) -> Draft:
+@pack.template("text_fact_about_phone", apps=("settings", "messages"), was="text_serial_number")
+def text_fact_about_phone(w: WorldView) -> Draft:
     """Text a fact about the phone."""
     person = w.pick(without_chat(w))
     phone = w.state(Settings).phone[PHONE]

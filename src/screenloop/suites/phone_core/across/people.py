@@ -48,8 +48,8 @@ def text_number_on(w: WorldView) -> Draft:
     )
 
 
-@pack.template("text_guest_password", apps=("messages", "notes"))
-def text_guest_password(w: WorldView) -> Draft:
+@pack.template("text_code_from_note", apps=("messages", "notes"), was="text_guest_password")
+def text_code_from_note(w: WorldView) -> Draft:
     """Text a fact from a note."""
     f = notes_seed.facts(w.cast)
     to = w.pick(without_chat(w))
@@ -268,8 +268,8 @@ def number_of_recommender(w: WorldView) -> Draft:
     )
 
 
-@pack.template("email_of_debtor", apps=("messages", "contacts"))
-def email_of_debtor(w: WorldView) -> Draft:
+@pack.template("email_of_chat_partner", apps=("messages", "contacts"), was="email_of_debtor")
+def email_of_chat_partner(w: WorldView) -> Draft:
     """Tell the address of somebody who is known by what was written."""
     f = facts(w.cast)
     words, member = w.rng.choice(

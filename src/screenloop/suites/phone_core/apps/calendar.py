@@ -127,8 +127,8 @@ def plan_weekly_course(w: WorldView) -> Draft:
     )
 
 
-@pack.template("movies_again", apps=("calendar",))
-def movies_again(w: WorldView) -> Draft:
+@pack.template("repeat_event_once", apps=("calendar",), was="movies_again")
+def repeat_event_once(w: WorldView) -> Draft:
     """Plan the same event once more on another day."""
     event = event_titled(w, w.rng.choice(("Movie night", "Design workshop", "Dentist")))
     day = w.cast.day(w.rng.randrange(17, 27))

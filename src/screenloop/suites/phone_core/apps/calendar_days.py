@@ -39,8 +39,8 @@ def end_of_busy_day(w: WorldView) -> Draft:
     )
 
 
-@pack.template("booking_code_of_flight", apps=("calendar",))
-def booking_code_of_flight(w: WorldView) -> Draft:
+@pack.template("detail_of_flight", apps=("calendar",), was="booking_code_of_flight")
+def detail_of_flight(w: WorldView) -> Draft:
     """Tell a fact that stands in an event's note."""
     flight = event_titled(w, "Flight to Mirador")
     seat = f"{w.rng.randrange(2, 40)}{w.rng.choice('ABCDEF')}"

@@ -35,8 +35,8 @@ def _chosen(w: WorldView) -> list[Zone]:
 # ---- alarms ------------------------------------------------------------------------------------
 
 
-@pack.template("alarm_for_run", apps=("clock",))
-def alarm_for_run(w: WorldView) -> Draft:
+@pack.template("repeating_alarm", apps=("clock",), was="alarm_for_run")
+def repeating_alarm(w: WorldView) -> Draft:
     """Set an alarm that repeats on some weekdays."""
     label, days = w.rng.choice(LABELS), w.rng.choice(DAY_CHOICES)
     time = f"{w.rng.randrange(5, 9):02d}:{w.rng.choice(('05', '20', '35', '50'))}"
@@ -218,8 +218,8 @@ def first_alarm_of_day(w: WorldView) -> Draft:
 # ---- timers ------------------------------------------------------------------------------------
 
 
-@pack.template("time_the_eggs", apps=("clock",))
-def time_the_eggs(w: WorldView) -> Draft:
+@pack.template("labelled_timer", apps=("clock",), was="time_the_eggs")
+def labelled_timer(w: WorldView) -> Draft:
     """Start a timer with a label."""
     label = w.rng.choice(("Eggs", "Tea", "Face mask", "Plank", "Steak"))
     minutes, seconds = w.rng.choice((2, 3, 6, 7, 11, 12)), w.rng.choice((5, 10, 15, 20))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from screenloop.actions import Answer
-from screenloop.criteria import Added, AnswerIs, Changed, Check, Count, Date, Number, Text, Where
+from screenloop.criteria import Added, AnswerIs, Changed, Check, Count, Date, Number, Text
 from screenloop.phone.apps.gallery import actions as gallery
 from screenloop.phone.apps.gallery.seed import Photo
 from screenloop.phone.apps.gallery.state import State, found
@@ -217,16 +219,16 @@ def delete_for_good(w: WorldView) -> Draft:
     )
 
 
-@pack.template("selfie_for_family", apps=("gallery",))
-def selfie_for_family(w: WorldView) -> Draft:
+@pack.template("selfie_into_album", apps=("gallery",), was="selfie_for_family")
+def selfie_into_album(w: WorldView) -> Draft:
     """Take a picture of oneself, name it, and sort it."""
     s = w.state(State)
     title = w.rng.choice(FACES)
     place = w.rng.choice(CITIES)
     album = w.pick(s.albums, lambda a: a.id not in ("album1", "album2"))
     photo = f"photo{len(s.photos) + 1}"
-    taken: Where = {"kind": "portrait", "trashed": False}
-    called: Where = {"title": Text(value=title), "place": Text(value=place)}
+    taken: dict[str, Any] = {"kind": "portrait", "trashed": False}
+    called: dict[str, Any] = {"title": Text(value=title), "place": Text(value=place)}
     return Draft(
         goal=f'Take a selfie right now. It should be called "{title}" with {place} as its place, '
         f"and be kept in the album {album.name}.",

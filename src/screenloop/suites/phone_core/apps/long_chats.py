@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from screenloop.criteria import Check, Date, Expected, Text, Time
+from typing import Any
+
+from screenloop.criteria import Date, Expected, Text, Time
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.messages import actions as messages
 from screenloop.phone.apps.messages.seed import facts, spoken
@@ -119,9 +121,16 @@ def end_of_friendship(w: WorldView) -> Draft:
         params={"person": person.id, "thread": thread.id},
         patches=(set_row("contacts.people", person.id, favourite=True),),
         checks=(
-            _changed(person.id, {"blocked": True}, f"{member.name} is blocked"),
-            _changed(person.id, {"favourite": False}, f"{member.name} is no favourite"),
-            _changed(person.id, {"note": Text(value="No more calls")}, "The contact says so"),
+            changed("contacts.people", person.id, f"{member.name} is blocked", blocked=True),
+            changed(
+                "contacts.people", person.id, f"{member.name} is no favourite", favourite=False
+            ),
+            changed(
+                "contacts.people",
+                person.id,
+                "The contact says so",
+                note=Text(value="No more calls"),
+            ),
             removed("messages.threads", "The conversation is gone", id=thread.id),
             removed("messages.messages", "So are its messages", count=count, thread=thread.id),
         ),
@@ -132,10 +141,6 @@ def end_of_friendship(w: WorldView) -> Draft:
             call(messages.delete_thread, thread=thread.id),
         ),
     )
-
-
-def _changed(person: str, to: dict[str, bool | Text], says: str) -> Check:
-    return changed("contacts.people", person, says, **to)
 
 
 @pack.template("list_that_reminds", apps=("notes",))
@@ -151,7 +156,8 @@ def list_that_reminds(w: WorldView) -> Draft:
     done = w.rng.randrange(3)
     day = w.cast.day(w.rng.randrange(2, 25))
     clock = w.rng.choice(("07:30", "11:15", "16:45"))
-    note, row = new_note_id(w), {"title": Text(value=title)}
+    note = new_note_id(w)
+    row: dict[str, Any] = {"title": Text(value=title)}
     first_item = len(w.state(Notes).items) + 1
     return Draft(
         goal=f'Start a list "{title}" to tick off: {things[0]}, {things[1]}, {things[2]}. '
@@ -211,7 +217,7 @@ def say_yes_to_dinner(w: WorldView) -> Draft:
     thread = chat_with(w, f.dinner.phone)
     text = w.rng.choice(("I will be there!", "Fine with me, see you then."))
     body = f"{spoken(f.dinner_day)}, {f.dinner_time}, {f.dinner_address}"
-    row = {"title": Text(value=f"Dinner at {f.dinner_place}")}
+    row: dict[str, Any] = {"title": Text(value=f"Dinner at {f.dinner_place}")}
     says = ("The right day is noted", "The right time is noted", "The address is noted")
     noted: tuple[Expected, ...] = (
         Date(value=f.dinner_day),
@@ -291,17 +297,18 @@ def drive_to_practice(w: WorldView) -> Draft:
     person = person_of(w.state(contacts.State), f.clinic.phone)
     assert person is not None
     name = first_name(f.clinic.name)
-    row = {"title": Text(value=f"Drive {name}")}
+    row: dict[str, Any] = {"title": Text(value=f"Drive {name}")}
     return Draft(
         goal=f"I drive {f.clinic.name} to {f.clinic_doctor}. Write the address of the practice "
         f'into the notes of the contact, and make a note "Drive {name}" that reminds me at 07:30 '
         "on that day.",
         params={"person": person.id, "day": f.clinic_day},
         checks=(
-            _changed(
+            changed(
+                "contacts.people",
                 person.id,
-                {"note": Text(value=f.clinic_address, mode="contains")},
                 "The contact tells the address",
+                note=Text(value=f.clinic_address, mode="contains"),
             ),
             added("notes.notes", "There is a note", **row),
             added(

@@ -206,8 +206,8 @@ def ask_and_tell(w: WorldView) -> Draft:
     )
 
 
-@pack.template("tell_team_new_room", apps=("messages",))
-def tell_team_new_room(w: WorldView) -> Draft:
+@pack.template("text_moved_review", apps=("messages",), was="tell_team_new_room")
+def text_moved_review(w: WorldView) -> Draft:
     """Pass on what changed: day, time and room come from one conversation."""
     f = facts(w.cast)
     person = w.pick(without_chat(w))
@@ -304,8 +304,8 @@ def read_everything(w: WorldView) -> Draft:
     )
 
 
-@pack.template("star_booking_code", apps=("messages",))
-def star_booking_code(w: WorldView) -> Draft:
+@pack.template("star_found_message", apps=("messages",), was="star_booking_code")
+def star_found_message(w: WorldView) -> Draft:
     """Star a message, told by what it says."""
     f = facts(w.cast)
     words, person, inside = w.rng.choice(

@@ -121,8 +121,8 @@ def raise_budget(w: WorldView) -> Draft:
     )
 
 
-@pack.template("remind_of_service", apps=("notes",))
-def remind_of_service(w: WorldView) -> Draft:
+@pack.template("remind_on_evening_before", apps=("notes",), was="remind_of_service")
+def remind_on_evening_before(w: WorldView) -> Draft:
     """Set a reminder for the evening before a day that the note tells."""
     f = facts(w.cast)
     title, words, day = w.rng.choice(

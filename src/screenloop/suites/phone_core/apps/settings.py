@@ -117,8 +117,8 @@ def new_tones(w: WorldView) -> Draft:
     )
 
 
-@pack.template("alarms_at_full_volume", apps=("settings",))
-def alarms_at_full_volume(w: WorldView) -> Draft:
+@pack.template("loudest_volume", apps=("settings",), was="alarms_at_full_volume")
+def loudest_volume(w: WorldView) -> Draft:
     """Move a volume to its end."""
     name, words = w.rng.choice(
         (

@@ -195,8 +195,8 @@ def music_in_kitchen(w: WorldView) -> Draft:
     )
 
 
-@pack.template("name_of_watch", apps=("settings",))
-def name_of_watch(w: WorldView) -> Draft:
+@pack.template("rename_gadget", apps=("settings",), was="name_of_watch")
+def rename_gadget(w: WorldView) -> Draft:
     """Rename a device."""
     gadget = w.pick(w.state(State).gadgets, lambda g: g.paired)
     words = {"headphones": "headphones", "watch": "watch", "car": "car kit"}[gadget.kind]

@@ -379,8 +379,8 @@ def dearest_visit(w: WorldView) -> Draft:
     )
 
 
-@pack.template("count_as_fun", apps=("wallet",))
-def count_as_fun(w: WorldView) -> Draft:
+@pack.template("recategorise_payments", apps=("wallet",), was="count_as_fun")
+def recategorise_payments(w: WorldView) -> Draft:
     """Put all payments to a merchant into another category."""
     visits = _bought(w, 2, 4)
     merchant = visits[0].title
