@@ -17,7 +17,7 @@ from screenloop.types import Claim, Start, Task, Verdict
 from screenloop.verify.judge import judge
 from screenloop.verify.matchers import answer_matches
 
-GUESSABLE = ("cheapest_in_stock", "locker_code", "when_and_where_taken")
+GUESSABLE = ("cheapest_in_stock", "code_in_note", "when_and_where_taken")
 
 
 @pytest.mark.parametrize("name", GUESSABLE)
@@ -78,7 +78,7 @@ async def test_names_may_be_written_in_other_case() -> None:
     assert (await verdict_on(task, (loud, *rest))).success
 
 
-@pytest.mark.parametrize("name", ["tidy_files", "correct_photo_details", "selfie_for_family"])
+@pytest.mark.parametrize("name", ["tidy_files", "correct_photo_details", "selfie_into_album"])
 async def test_titles_may_be_written_in_other_case(name: str) -> None:
     task = task_named(name)
     loud = tuple(

@@ -116,7 +116,7 @@ async def test_a_reply_may_be_written_as_a_new_message_to_the_same_number() -> N
 
 
 async def test_a_text_that_also_tells_what_no_longer_holds_is_wrong() -> None:
-    task = build(TEMPLATES["tell_team_new_room"], 0, None)
+    task = build(TEMPLATES["text_moved_review"], 0, None)
     send = next(s for s in task.golden if isinstance(s, Tool) and s.name.endswith(".start"))
     both = Tool(name=send.name, args={**send.args, "text": f"{send.args['text']}, not 11:00"})
     assert (await verdict_on(task, (send,))).success

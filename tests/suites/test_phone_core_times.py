@@ -16,7 +16,7 @@ from screenloop.phone.apps.settings import actions as settings
 from screenloop.phone.device.boot import installed
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.suites.phone_core.across import devices as between_devices
-from screenloop.suites.phone_core.across import times as between_times
+from screenloop.suites.phone_core.across import times as across_times
 from screenloop.suites.phone_core.apps import calendar as calendar_tasks
 from screenloop.suites.phone_core.apps import calendar_days, settings_connect
 from screenloop.suites.phone_core.apps import clock as clock_tasks
@@ -31,7 +31,7 @@ PACKS = (
     clock_tasks.pack,
     settings_tasks.pack,
     settings_connect.pack,
-    between_times.pack,
+    across_times.pack,
     between_devices.pack,
 )
 TEMPLATES = {name: t for pack in PACKS for name, t in pack.templates.items()}

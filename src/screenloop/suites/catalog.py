@@ -39,8 +39,10 @@ def select(
     """Return one Task for each template that fits the glob, in the order of names.
 
     Raises:
-        ConfigError: no template fits.
+        ConfigError: no template fits, or the glob is the earlier name of one.
     """
+    if glob in getattr(suite, "renamed", ()):
+        suite.task(glob, seed)  # refused; the error names the new name
     names = [name for name in suite.names() if fnmatchcase(name, glob)]
     if not names:
         raise ConfigError(

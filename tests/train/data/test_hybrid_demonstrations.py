@@ -26,7 +26,7 @@ from screenloop.train.recipe import Recipe, TaskSets
 from screenloop.train.rollouts import Rollouts
 from screenloop.train.run import demonstrations, run_recipe, train
 
-NAMES = ("hush_app", "name_of_watch", "card_in_trouble", "alarms_at_full_volume")
+NAMES = ("hush_app", "rename_gadget", "card_in_trouble", "loudest_volume")
 TASKS = tuple(
     task
     for name in NAMES

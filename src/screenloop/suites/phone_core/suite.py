@@ -7,6 +7,7 @@ from importlib.resources import files
 
 import msgspec
 
+from screenloop.errors import ConfigError
 from screenloop.registry import load, unknown
 from screenloop.suites.phone_core.template import Template, build
 from screenloop.types import Task
@@ -42,7 +43,7 @@ class PhoneCore:
     """Everyday tasks on the mocked phone; implements `suites.base.Suite`."""
 
     name = "phone-core"
-    version = "1"
+    version = "2"
     env_kind = "phone"
 
     @cached_property
@@ -59,12 +60,21 @@ class PhoneCore:
         data = (files("screenloop.suites.phone_core") / "optimal_steps.json").read_bytes()
         return msgspec.json.decode(data, type=dict[str, int])
 
+    @cached_property
+    def renamed(self) -> dict[str, str]:
+        """Names of version 1 to those of today."""
+        return {t.was: t.name for t in self.templates.values() if t.was}
+
     def names(self) -> tuple[str, ...]:
         """Return the template names, sorted."""
         return tuple(self.templates)
 
     def task(self, name: str, seed: int) -> Task:
         """Return the Task that a template makes from a seed."""
+        if name in self.renamed:
+            raise ConfigError(
+                f"phone-core task {name!r} is called {self.renamed[name]!r} since version 2."
+            )
         if name not in self.templates:
             raise unknown("phone-core task", name, self.templates)
         template = self.templates[name]

@@ -5,8 +5,8 @@
         person = w.pick(w.state(contacts.State).people, lambda p: not p.favourite)
         return Draft(
             goal=f"Mark {person.name} as a favourite contact.",
-            checks=(Changed(app="contacts", table="people", ids=(person.id,),
-                            to={"favourite": True}, says=f"{person.name} is a favourite"),),
+            checks=(changed("contacts.people", person.id, f"{person.name} is a favourite",
+                            favourite=True),),
             golden=(call(contacts.favourite, person=person.id, on=True),),
         )
 
@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from screenloop.actions import Action, Tool
-from screenloop.criteria import Check
+from screenloop.criteria import Added, Changed, Check, Expected, Removed
 from screenloop.errors import ConfigError, TaskError
 from screenloop.phone.declare.app import AppAction as AppAction
 from screenloop.phone.declare.app import Query, source_of
@@ -115,6 +115,60 @@ def look(query: Query, **args: Any) -> Tool:
     return Tool(name=query.tool_name, args=args)
 
 
+# ---- checks and patches of one row, by `app.table` ----------------------------------------------
+
+
+def added(
+    table: str, says: str, /, *, weight: float | None = None, count: int = 1, **where: Expected
+) -> Added:
+    """Return the check that rows with these fields were added."""
+    app, table = table.split(".")
+    return Added(app=app, table=table, where=where, says=says, count=count, **_weight(weight))
+
+
+def removed(
+    table: str, says: str, /, *, weight: float | None = None, count: int = 1, **where: Expected
+) -> Removed:
+    """Return the check that rows with these fields were removed."""
+    app, table = table.split(".")
+    return Removed(app=app, table=table, where=where, says=says, count=count, **_weight(weight))
+
+
+def changed(
+    table: str,
+    ids: str | Iterable[str],
+    says: str,
+    /,
+    *,
+    weight: float | None = None,
+    **to: Expected,
+) -> Changed:
+    """Return the check that a row, or each of several, has these fields now."""
+    app, table = table.split(".")
+    rows = (ids,) if isinstance(ids, str) else tuple(ids)
+    return Changed(app=app, table=table, ids=rows, to=to, says=says, **_weight(weight))
+
+
+def _weight(weight: float | None) -> dict[str, Any]:
+    # A default that is passed on would be written into every task file.
+    return {} if weight is None else {"weight": weight}
+
+
+def add_row(table: str, /, **row: Any) -> dict[str, Any]:
+    """Return the patch that gives a table one more row."""
+    app, table = table.split(".")
+    return {"app": app, "table": table, "op": "add", "row": row}
+
+
+def set_row(table: str, row_id: str, /, **fields: Any) -> dict[str, Any]:
+    """Return the patch that sets fields of a row."""
+    app, table = table.split(".")
+    return {"app": app, "table": table, "op": "set", "id": row_id, "fields": fields}
+
+
+# ---- templates ----------------------------------------------------------------------------------
+
+
 class Template(Struct, frozen=True, kw_only=True):
     """One task template."""
 
@@ -124,6 +178,8 @@ class Template(Struct, frozen=True, kw_only=True):
     make: Callable[[WorldView], Draft]
     where: str
     version: int = 1
+    was: str = ""
+    """Its name in version 1 of the suite, which its random draws keep to."""
 
     @property
     def task_id(self) -> str:
@@ -139,9 +195,17 @@ class Pack:
         self.templates: dict[str, Template] = {}
 
     def template(
-        self, name: str, *, apps: tuple[str, ...], version: int = 1
+        self, name: str, *, apps: tuple[str, ...], version: int = 1, was: str = ""
     ) -> Callable[[Callable[[WorldView], Draft]], Template]:
-        """Declare a template; `apps` are all apps it needs, the main one first."""
+        """Declare a template.
+
+        Args:
+            name: what its tasks are about.
+            apps: all apps it needs, the main one first.
+            version: raised when its tasks change.
+            was: its earlier name, if it was renamed: draws stay the same, and it is refused by
+                that name with the new one named.
+        """
 
         def declare(make: Callable[[WorldView], Draft]) -> Template:
             if name in self.templates:
@@ -153,6 +217,7 @@ class Pack:
                 make=make,
                 where=source_of(make),
                 version=version,
+                was=was,
             )
             self.templates[name] = template
             return template
@@ -167,7 +232,7 @@ def build(template: Template, seed: int, optimal_steps: int | None) -> Task:
         TaskError: the template is broken; names file, line and reason.
     """
     try:
-        draft = template.make(WorldView(template.name, seed))
+        draft = template.make(WorldView(template.was or template.name, seed))
     except (TaskError, KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
         raise TaskError(f"{template.where}: {template.task_id}#{seed}: {error}") from error
     budget = Budget(steps=max(15, 3 * (optimal_steps or 10)))

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec.structs import replace
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.calendar.state import (
     Clock,
     Day,
@@ -30,15 +31,12 @@ from screenloop.phone.apps.calendar.state import (
     occurrences,
 )
 from screenloop.phone.apps.contacts.pages import State as Contacts
-from screenloop.phone.commands import Back
-from screenloop.phone.declare.context import Ctx
-from screenloop.phone.declare.system import SystemState
 
 PLANNED_DAYS = 63
 """How far ahead the next reminder of a repeated event is looked for."""
 
 
-def _plan(ctx: Ctx, event: Event) -> None:
+def _plan(ctx: k.Ctx, event: Event) -> None:
     """Set a timer for the next time that an event is to be reminded of, unless it is set."""
     if not event.reminder_min:
         return
@@ -47,14 +45,14 @@ def _plan(ctx: Ctx, event: Event) -> None:
         due_s = due_s_of(event, day)
         if falls_on(event, day) and due_s > ctx.now_s:
             call = remind(event=event.id, date=day.isoformat(), due_s=due_s)
-            timers = ctx.of(SystemState).timers
+            timers = ctx.of(k.SystemState).timers
             if not any(t.app == app.id and t.args == call.args for t in timers):
                 ctx.after(due_s - ctx.now_s, call)
             return
         day += datetime.timedelta(days=1)
 
 
-def _hours(ctx: Ctx, date: str, start: str, end: str, all_day: bool) -> tuple[str, str]:
+def _hours(ctx: k.Ctx, date: str, start: str, end: str, all_day: bool) -> tuple[str, str]:
     """Return start and end as they are kept; refuse a day or an order that cannot be."""
     if not is_day(date):
         ctx.refuse(ctx.t(f"{date} is not a day of the calendar", f"{date} 不是有效日期"))
@@ -79,7 +77,7 @@ def _hours(ctx: Ctx, date: str, start: str, end: str, all_day: bool) -> tuple[st
 )
 def add(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     title: Title,
     date: Day,
     start: Clock = "09:00",
@@ -109,7 +107,7 @@ def add(
     )
     _plan(ctx, event)
     ctx.toast(ctx.t("Event saved", "日程已保存"))
-    ctx.move(Back())
+    ctx.move(k.Back())
     ctx.move(event_go(event=event.id, date=date))
 
 
@@ -123,7 +121,7 @@ def add(
 )
 def edit(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     event: EventId,
     title: Title,
     date: Day,
@@ -153,8 +151,8 @@ def edit(
     )
     _plan(ctx, row)
     ctx.toast(ctx.t("Event updated", "日程已更新"))
-    ctx.move(Back())
-    ctx.move(Back())
+    ctx.move(k.Back())
+    ctx.move(k.Back())
     ctx.move(event_go(event=event, date=date))
 
 
@@ -164,14 +162,14 @@ def edit(
     writes=["events"],
     check=lambda before, after, a: after.events[a.event].date == a.date,
 )
-def move(s: State, ctx: Ctx, event: EventId, date: Day, start: Clock, end: Clock) -> None:
+def move(s: State, ctx: k.Ctx, event: EventId, date: Day, start: Clock, end: Clock) -> None:
     """Move an event to another day and time; an all-day event keeps its whole day."""
     start, end = _hours(ctx, date, start, end, s.events[event].all_day)
     row = s.events.update(event, date=date, start=start, end=end)
     _plan(ctx, row)
     ctx.toast(ctx.t("Event moved", "日程已移动"))
-    ctx.move(Back())
-    ctx.move(Back())
+    ctx.move(k.Back())
+    ctx.move(k.Back())
     ctx.move(event_go(event=event, date=date))
 
 
@@ -181,7 +179,7 @@ def move(s: State, ctx: Ctx, event: EventId, date: Day, start: Clock, end: Clock
     writes=["events"],
     check=lambda before, after, a: len(after.events) == len(before.events) + 1,
 )
-def duplicate(s: State, ctx: Ctx, event: EventId, date: Day) -> None:
+def duplicate(s: State, ctx: k.Ctx, event: EventId, date: Day) -> None:
     """Copy an event to a day; the copy does not repeat and asks for no reply."""
     if not is_day(date):
         ctx.refuse(ctx.t(f"{date} is not a day of the calendar", f"{date} 不是有效日期"))
@@ -190,7 +188,7 @@ def duplicate(s: State, ctx: Ctx, event: EventId, date: Day) -> None:
     )
     _plan(ctx, row)
     ctx.toast(ctx.t("Event copied", "日程已复制"))
-    ctx.move(Back())
+    ctx.move(k.Back())
     ctx.move(event_go(event=row.id, date=date))
 
 
@@ -200,11 +198,11 @@ def duplicate(s: State, ctx: Ctx, event: EventId, date: Day) -> None:
     writes=["events"],
     check=lambda before, after, a: a.event not in after.events,
 )
-def delete(s: State, ctx: Ctx, event: EventId) -> None:
+def delete(s: State, ctx: k.Ctx, event: EventId) -> None:
     """Delete an event with all its repeats."""
     s.events.remove(event)
     ctx.toast(ctx.t("Event deleted", "日程已删除"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -213,7 +211,7 @@ def delete(s: State, ctx: Ctx, event: EventId) -> None:
     writes=["events"],
     check=lambda before, after, a: a.date in after.events[a.event].skips,
 )
-def skip(s: State, ctx: Ctx, event: EventId, date: Day) -> None:
+def skip(s: State, ctx: k.Ctx, event: EventId, date: Day) -> None:
     """Leave out one day of a repeated event."""
     row = s.events[event]
     if row.repeat == "none" or not is_day(date):
@@ -222,7 +220,7 @@ def skip(s: State, ctx: Ctx, event: EventId, date: Day) -> None:
         ctx.refuse(ctx.t("The event is not on that day", "当天没有此日程"))
     s.events.update(event, skips=sorted([*row.skips, date]))
     ctx.toast(ctx.t("Removed on this day only", "仅删除当天"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -231,7 +229,7 @@ def skip(s: State, ctx: Ctx, event: EventId, date: Day) -> None:
     writes=["events"],
     check=lambda before, after, a: after.events[a.event].reminder_min == a.reminder_min,
 )
-def remind_before(s: State, ctx: Ctx, event: EventId, reminder_min: Minutes) -> None:
+def remind_before(s: State, ctx: k.Ctx, event: EventId, reminder_min: Minutes) -> None:
     """Set how long before an event to be reminded."""
     _plan(ctx, s.events.update(event, reminder_min=reminder_min))
 
@@ -242,7 +240,7 @@ def remind_before(s: State, ctx: Ctx, event: EventId, reminder_min: Minutes) -> 
     writes=["events"],
     check=lambda before, after, a: after.events[a.event].reply == a.reply,
 )
-def answer(s: State, ctx: Ctx, event: EventId, reply: Literal["yes", "maybe", "no"]) -> None:
+def answer(s: State, ctx: k.Ctx, event: EventId, reply: Literal["yes", "maybe", "no"]) -> None:
     """Answer an invitation."""
     organiser = s.events[event].organiser
     if not organiser:
@@ -257,7 +255,7 @@ def answer(s: State, ctx: Ctx, event: EventId, reply: Literal["yes", "maybe", "n
     writes=["events"],
     check=lambda before, after, a: a.name in after.events[a.event].guests,
 )
-def invite(s: State, ctx: Ctx, event: EventId, name: str) -> None:
+def invite(s: State, ctx: k.Ctx, event: EventId, name: str) -> None:
     """Invite a contact to an event."""
     row = s.events[event]
     if not ctx.of(Contacts).people.first(lambda p: p.name == name):
@@ -273,7 +271,7 @@ def invite(s: State, ctx: Ctx, event: EventId, name: str) -> None:
     writes=["events"],
     check=lambda before, after, a: a.name not in after.events[a.event].guests,
 )
-def uninvite(s: State, ctx: Ctx, event: EventId, name: str) -> None:
+def uninvite(s: State, ctx: k.Ctx, event: EventId, name: str) -> None:
     """Take a guest off an event."""
     row = s.events[event]
     if name not in row.guests:
@@ -287,7 +285,7 @@ def uninvite(s: State, ctx: Ctx, event: EventId, name: str) -> None:
     writes=["layers"],
     check=lambda before, after, a: after.layers[a.calendar].shown == a.on,
 )
-def show(s: State, ctx: Ctx, calendar: LayerId, on: bool) -> None:
+def show(s: State, ctx: k.Ctx, calendar: LayerId, on: bool) -> None:
     """Show or hide one of the calendars."""
     s.layers.update(calendar, shown=on)
 
@@ -298,7 +296,7 @@ def show(s: State, ctx: Ctx, calendar: LayerId, on: bool) -> None:
     writes=["default_reminder_min"],
     check=lambda before, after, a: after.default_reminder_min == a.reminder_min,
 )
-def set_default_reminder(s: State, ctx: Ctx, reminder_min: Minutes) -> None:
+def set_default_reminder(s: State, ctx: k.Ctx, reminder_min: Minutes) -> None:
     """Set the reminder that new events start with."""
     s.default_reminder_min = reminder_min
 
@@ -309,13 +307,13 @@ def set_default_reminder(s: State, ctx: Ctx, reminder_min: Minutes) -> None:
     writes=["sunday_first"],
     check=lambda before, after, a: after.sunday_first == a.sunday,
 )
-def set_week_start(s: State, ctx: Ctx, sunday: bool) -> None:
+def set_week_start(s: State, ctx: k.Ctx, sunday: bool) -> None:
     """Begin weeks on Sunday, or on Monday."""
     s.sunday_first = sunday
 
 
 @app.action("events.remind", writes=[])
-def remind(s: State, ctx: Ctx, event: str, date: str, due_s: int) -> None:
+def remind(s: State, ctx: k.Ctx, event: str, date: str, due_s: int) -> None:
     """Post the reminder, if the event still is when it was, and plan the next one."""
     row = s.events.get(event)
     day = datetime.date.fromisoformat(date)
@@ -331,7 +329,7 @@ def remind(s: State, ctx: Ctx, event: str, date: str, due_s: int) -> None:
 
 @app.query("events.list", tool="List what takes place from a day on, for up to 62 days.")
 def list_events(
-    s: State, ctx: Ctx, first: Day, days: Annotated[int, msgspec.Meta(ge=1, le=62)] = 1
+    s: State, ctx: k.Ctx, first: Day, days: Annotated[int, msgspec.Meta(ge=1, le=62)] = 1
 ) -> list[Occurrence]:
     """Return what takes place on some days."""
     if not is_day(first):
@@ -340,17 +338,15 @@ def list_events(
 
 
 @app.query("events.day", tool="List what takes place on one day.", shows="/")
-def day_events(s: State, ctx: Ctx, day: Day) -> list[Occurrence]:
+def day_events(s: State, ctx: k.Ctx, day: Day) -> list[Occurrence]:
     """Return what takes place on a day."""
     return occurrences(s.events, day, 1) if is_day(day) else []
 
 
 @app.query(
-    "events.search",
-    tool="Find events by part of a title, place, note or guest.",
-    shows="/search",
+    "events.search", tool="Find events by part of a title, place, note or guest.", shows="/search"
 )
-def search(s: State, ctx: Ctx, text: str) -> list[Event]:
+def search(s: State, ctx: k.Ctx, text: str) -> list[Event]:
     """Return the events that hold the text."""
     return found_in(s, text)
 
@@ -360,7 +356,7 @@ def search(s: State, ctx: Ctx, text: str) -> list[Event]:
     tool="Read one event, on its first day or another one of its days.",
     shows="/e/{event}/{date}",
 )
-def get(s: State, ctx: Ctx, event: EventId, date: SomeDay = "") -> Occurrence:
+def get(s: State, ctx: k.Ctx, event: EventId, date: SomeDay = "") -> Occurrence:
     """Return one event with the day that it is looked at on."""
     row = s.events[event]
     return Occurrence(date=date or row.date, event=row)

@@ -5,21 +5,8 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
-from screenloop.phone.apps.calendar.actions import (
-    add,
-    answer,
-    delete,
-    duplicate,
-    edit,
-    invite,
-    move,
-    remind_before,
-    set_default_reminder,
-    set_week_start,
-    show,
-    skip,
-    uninvite,
-)
+from screenloop.phone import kit as k
+from screenloop.phone.apps.calendar import actions as act
 from screenloop.phone.apps.calendar.state import (
     COLORS,
     LAYERS,
@@ -39,25 +26,6 @@ from screenloop.phone.apps.calendar.state import (
 )
 from screenloop.phone.apps.calendar.views import Block, EventRow, Hours, MonthGrid, month_at
 from screenloop.phone.apps.contacts.pages import State as Contacts
-from screenloop.phone.commands import Do, Share
-from screenloop.phone.declare.flow_steps import enter, press, tap
-from screenloop.phone.declare.view import Ui
-from screenloop.phone.draw.inputs import Chip, Chips, Switch
-from screenloop.phone.draw.page import CANCEL, Dialog, DialogButton, Fab, Page, Tab
-from screenloop.phone.draw.rows import Avatar, Glyph, Row
-from screenloop.phone.draw.widgets import (
-    ActionButton,
-    Banner,
-    Button,
-    Card,
-    Empty,
-    Heading,
-    IconButton,
-    Line,
-    Paragraph,
-    Space,
-    Widget,
-)
 
 __all__ = ["State", "app"]
 AGENDA_DAYS = 35
@@ -70,7 +38,7 @@ def _shown(s: State) -> list[Event]:
     return s.events.where(lambda e: s.layers[e.calendar].shown)
 
 
-def _day_words(ui: Ui, date: str) -> str:
+def _day_words(ui: k.Ui, date: str) -> str:
     day = datetime.datetime.fromisoformat(date).replace(tzinfo=datetime.UTC)
     words = ui.day(int(day.timestamp()))
     return words if date[:4] == ui.today()[:4] else f"{words} {date[:4]}"
@@ -89,54 +57,42 @@ def _event_row(event: Event, date: str, subtitle: str = "") -> EventRow:
     )
 
 
-def _tabs(shown: str) -> tuple[Tab, ...]:
-    return (
-        Tab(
-            icon="calendar",
-            words=("Month", "月"),
-            selected=shown == "month",
-            do=month_page().at_root(),
-        ),
-        Tab(
-            icon="list",
-            words=("Agenda", "日程"),
-            selected=shown == "agenda",
-            do=agenda_page().at_root(),
-        ),
-        Tab(
-            icon="sliders",
-            words=("Calendars", "日历"),
-            selected=shown == "layers",
-            do=layers_page().at_root(),
-        ),
+def _tabs(shown: str) -> tuple[k.Tab, ...]:
+    return k.tabs(
+        shown,
+        ("month", "calendar", ("Month", "月"), month_page()),
+        ("agenda", "list", ("Agenda", "日程"), agenda_page()),
+        ("layers", "sliders", ("Calendars", "日历"), layers_page()),
     )
 
 
-def _fab(date: str) -> Fab:
-    return Fab(icon="plus", words=("New event", "新建日程"), do=new_page(date=date))
+def _fab(date: str) -> k.Fab:
+    return k.Fab(icon="plus", words=("New event", "新建日程"), do=new_page(date=date))
 
 
 @app.page("/")
-def month_page(s: State, ui: Ui) -> Page:
+def month_page(s: State, ui: k.Ui) -> k.Page:
     """A month, and the events of the chosen day."""
     day = ui.get("day", ui.today())
     month = ui.get("month", day[:7])
     dots: dict[str, tuple[str, ...]] = {}
     for o in occurrences(_shown(s), f"{month_at(month, -1)}-20", 60):
         dots[o.date] = (*dots.get(o.date, ()), COLORS[o.event.calendar])
-    rows: list[Widget] = [_event_row(o.event, o.date) for o in occurrences(_shown(s), day, 1)]
+    rows: list[k.Widget] = [_event_row(o.event, o.date) for o in occurrences(_shown(s), day, 1)]
     if not rows:
         rows.append(
-            Paragraph(words=("Nothing planned", "没有日程"), muted=True, align="center", pad_px=24)
+            k.Paragraph(
+                words=("Nothing planned", "没有日程"), muted=True, align="center", pad_px=24
+            )
         )
-    return Page(
+    return k.Page(
         title=("Calendar", "日历"),
         large=True,
         tabs=_tabs("month"),
         fab=_fab(day),
         actions=(
-            IconButton(icon="search", label=("Search", "搜索"), do=search_page()),
-            IconButton(
+            k.IconButton(icon="search", label=("Search", "搜索"), do=search_page()),
+            k.IconButton(
                 icon="calendar",
                 label=("Today", "今天"),
                 do=ui.set(day=ui.today(), month=ui.today()[:7]),
@@ -146,41 +102,43 @@ def month_page(s: State, ui: Ui) -> Page:
             MonthGrid(
                 month=month, today=ui.today(), chosen=day, dots=dots, sunday_first=s.sunday_first
             ),
-            Heading(words=_day_words(ui, day), link=("Day view", "日视图"), do=day_page(date=day)),
+            k.Heading(
+                words=_day_words(ui, day), link=("Day view", "日视图"), do=day_page(date=day)
+            ),
             *rows,
         ),
     )
 
 
 @app.page("/agenda")
-def agenda_page(s: State, ui: Ui) -> Page:
+def agenda_page(s: State, ui: k.Ui) -> k.Page:
     """What comes, day by day."""
-    body: list[Widget] = []
+    body: list[k.Widget] = []
     date = ""
     for o in occurrences(_shown(s), ui.today(), AGENDA_DAYS):
         if o.date != date:
             date = o.date
             words = ui.t("Today", "今天") if date == ui.today() else _day_words(ui, date)
-            body.append(Heading(words=words))
+            body.append(k.Heading(words=words))
         body.append(_event_row(o.event, o.date))
     if not body:
-        body.append(Empty(icon="calendar", words=("Nothing planned", "没有日程")))
-    return Page(
+        body.append(k.Empty(icon="calendar", words=("Nothing planned", "没有日程")))
+    return k.Page(
         title=("Agenda", "日程"),
         body=body,
         large=True,
         tabs=_tabs("agenda"),
         fab=_fab(ui.today()),
-        actions=(IconButton(icon="search", label=("Search", "搜索"), do=search_page()),),
+        actions=(k.IconButton(icon="search", label=("Search", "搜索"), do=search_page()),),
     )
 
 
 @app.page("/search")
-def search_page(s: State, ui: Ui) -> Page:
+def search_page(s: State, ui: k.Ui) -> k.Page:
     """Look for events, past ones too."""
     text = ui.field("text", ("Search events", "搜索日程"), kind="search")
     found = found_in(s, text.value) if text.value.strip() else []
-    rows: list[Widget] = [
+    rows: list[k.Widget] = [
         _event_row(e, e.date, " · ".join(filter(None, (_day_words(ui, e.date), e.location))))
         for e in found
     ]
@@ -188,12 +146,12 @@ def search_page(s: State, ui: Ui) -> Page:
         words = (
             ("No events found", "没有找到日程") if text.value else ("Type to search", "输入以搜索")
         )
-        rows.append(Empty(icon="search", words=words))
-    return Page(title=("Search", "搜索"), body=(text, *rows))
+        rows.append(k.Empty(icon="search", words=words))
+    return k.Page(title=("Search", "搜索"), body=(text, *rows))
 
 
 @app.page("/d/{date}")
-def day_page(s: State, ui: Ui, date: Day) -> Page:
+def day_page(s: State, ui: k.Ui, date: Day) -> k.Page:
     """The hours of one day."""
     found = [o.event for o in occurrences(_shown(s), date, 1)]
     timed = [e for e in found if e.start]
@@ -213,21 +171,21 @@ def day_page(s: State, ui: Ui, date: Day) -> Page:
     now_min = ui.now_s // 60 % 1440 if date == ui.today() else -1
     day = datetime.date.fromisoformat(date)
 
-    def beside(days: int) -> Do:
+    def beside(days: int) -> k.Do:
         other = (day + datetime.timedelta(days=days)).isoformat()
         return day_page(date=other)
 
-    return Page(
+    return k.Page(
         title=_day_words(ui, date),
         fab=_fab(date),
         subtitle=ui.t(f"{len(found)} event{'s' * (len(found) != 1)}", f"{len(found)} 个日程"),
         actions=(
-            IconButton(icon="chevron_left", label=("Previous day", "前一天"), do=beside(-1)),
-            IconButton(icon="chevron_right", label=("Next day", "后一天"), do=beside(1)),
+            k.IconButton(icon="chevron_left", label=("Previous day", "前一天"), do=beside(-1)),
+            k.IconButton(icon="chevron_right", label=("Next day", "后一天"), do=beside(1)),
         ),
         body=(
             *(_event_row(e, date) for e in found if not e.start),
-            Space(8),
+            k.Space(8),
             Hours(
                 blocks=blocks,
                 now_min=now_min,
@@ -238,7 +196,7 @@ def day_page(s: State, ui: Ui, date: Day) -> Page:
     )
 
 
-def _facts_card(ui: Ui, e: Event) -> Card:
+def _facts_card(ui: k.Ui, e: Event) -> k.Card:
     repeats = ui.t(*dict(REPEATS)[e.repeat]) if e.repeat != "none" else ""
     facts: tuple[tuple[str, tuple[str, str], str], ...] = (
         (e.location, ("Place", "地点"), "location"),
@@ -246,9 +204,9 @@ def _facts_card(ui: Ui, e: Event) -> Card:
         (repeats, ("Repeats", "重复"), "refresh"),
         (e.organiser, ("Invited by", "邀请人"), "user"),
     )
-    return Card(
+    return k.Card(
         children=tuple(
-            Row(title=value, subtitle=words, lead=Glyph(icon=icon))
+            k.Row(title=value, subtitle=words, lead=k.Glyph(icon=icon))
             for value, words, icon in facts
             if value
         )
@@ -256,27 +214,23 @@ def _facts_card(ui: Ui, e: Event) -> Card:
 
 
 @app.page("/e/{event}/{date}")
-def event_page(s: State, ui: Ui, event: EventId, date: Day) -> Page:
+def event_page(s: State, ui: k.Ui, event: EventId, date: Day) -> k.Page:
     """One event on one of its days."""
     e = s.events[event]
     when = _day_words(ui, date)
     hours = f"{e.start} - {e.end}" if e.start else ui.t("All day", "全天")
-    body: list[Widget] = [
-        Paragraph(words=e.title, size_px=26, bold=True),
-        Paragraph(words=f"{when} · {hours}", size_px=16),
-        Line(
-            children=(
-                ActionButton(icon="calendar", words=("Move", "移动"), do=move_page(event=event)),
-                ActionButton(icon="copy", words=("Duplicate", "复制"), do=copy_page(event=event)),
-                ActionButton(
-                    icon="user_plus", words=("Invite", "邀请"), do=guests_page(event=event)
-                ),
-                ActionButton(
-                    icon="share",
-                    words=("Share", "分享"),
-                    do=Share(text=" · ".join(filter(None, (e.title, when, hours, e.location)))),
-                ),
-            ),
+    told = " · ".join(filter(None, (e.title, when, hours, e.location)))
+    actions: tuple[tuple[str, tuple[str, str], k.Do], ...] = (
+        ("calendar", ("Move", "移动"), move_page(event=event)),
+        ("copy", ("Duplicate", "复制"), copy_page(event=event)),
+        ("user_plus", ("Invite", "邀请"), guests_page(event=event)),
+        ("share", ("Share", "分享"), k.Share(text=told)),
+    )
+    body: list[k.Widget] = [
+        k.Paragraph(words=e.title, size_px=26, bold=True),
+        k.Paragraph(words=f"{when} · {hours}", size_px=16),
+        k.Line(
+            children=tuple(k.ActionButton(icon=i, words=words, do=do) for i, words, do in actions),
             inset_px=12,
         ),
     ]
@@ -285,85 +239,87 @@ def event_page(s: State, ui: Ui, event: EventId, date: Day) -> Page:
             f"Overlaps with {other.title} ({other.start} - {other.end})",
             f"与{other.title}冲突（{other.start} - {other.end}）",
         )
-        body.append(Banner(icon="warning", words=words, do=event_page(event=other.id, date=date)))
+        body.append(k.Banner(icon="warning", words=words, do=event_page(event=other.id, date=date)))
     if e.organiser:
         replies = tuple(
-            Chip(words=words, do=answer(event=event, reply=reply), selected=e.reply == reply)
+            k.Chip(words=words, do=act.answer(event=event, reply=reply), selected=e.reply == reply)
             for reply, words in REPLIES
             if reply
         )
-        body.append(Chips(chips=replies, label=("Will you come?", "是否参加？")))
+        body.append(k.Chips(chips=replies, label=("Will you come?", "是否参加？")))
     body.append(_facts_card(ui, e))
     if e.note:
-        body += [Heading(words=("Note", "备注")), Paragraph(words=e.note)]
+        body += [k.Heading(words=("Note", "备注")), k.Paragraph(words=e.note)]
     reminders = tuple(
-        Chip(
+        k.Chip(
             words=words,
             selected=e.reminder_min == minutes,
-            do=remind_before(event=event, reminder_min=minutes),
+            do=act.remind_before(event=event, reminder_min=minutes),
         )
         for minutes, words in REMINDERS
     )
-    body.append(Chips(chips=reminders, label=("Remind me before", "提前提醒")))
+    body.append(k.Chips(chips=reminders, label=("Remind me before", "提前提醒")))
     if e.guests:
-        body.append(Heading(words=ui.t(f"Guests ({len(e.guests)})", f"嘉宾（{len(e.guests)}）")))
-        body += [Row(title=guest, lead=Avatar(name=guest, size_px=36)) for guest in e.guests]
-    return Page(
+        body.append(k.Heading(words=ui.t(f"Guests ({len(e.guests)})", f"嘉宾（{len(e.guests)}）")))
+        body += [k.Row(title=guest, lead=k.Avatar(name=guest, size_px=36)) for guest in e.guests]
+    return k.Page(
         title="",
         body=body,
         dialog=_sure(ui, e, date) if ui.get("sure", False) else None,
         actions=(
-            IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(event=event)),
-            IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True)),
+            k.IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(event=event)),
+            k.IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True)),
         ),
     )
 
 
-def _sure(ui: Ui, e: Event, date: str) -> Dialog:
+def _sure(ui: k.Ui, e: Event, date: str) -> k.Dialog:
     close = ui.set(sure=False)
-    buttons = [DialogButton(words=CANCEL, do=close)]
+    buttons = [k.DialogButton(words=k.CANCEL, do=close)]
     words: tuple[str, str] = ("Delete", "删除")
     text = e.title
     if e.repeat != "none":
-        buttons.append(DialogButton(words=("This day", "仅当天"), do=skip(event=e.id, date=date)))
+        buttons.append(
+            k.DialogButton(words=("This day", "仅当天"), do=act.skip(event=e.id, date=date))
+        )
         words = ("All days", "所有")
         text = ui.t(f"{e.title} repeats. Delete which?", f"{e.title}会重复。要删除哪些？")
-    buttons.append(DialogButton(words=words, do=delete(event=e.id), danger=True))
-    return Dialog(
+    buttons.append(k.DialogButton(words=words, do=act.delete(event=e.id), danger=True))
+    return k.Dialog(
         title=("Delete event?", "删除日程？"), text=text, buttons=tuple(buttons), dismiss=close
     )
 
 
 @app.page("/guests/{event}")
-def guests_page(s: State, ui: Ui, event: EventId) -> Page:
+def guests_page(s: State, ui: k.Ui, event: EventId) -> k.Page:
     """Choose guests among the contacts."""
     e = s.events[event]
     text = ui.field("text", ("Search contacts", "搜索联系人"), kind="search")
     wanted = text.value.casefold().strip()
     names = sorted({p.name for p in ui.of(Contacts).people} | {*e.guests})
-    rows: list[Widget] = []
+    rows: list[k.Widget] = []
     for name in (n for n in names if wanted in n.casefold()):
         chosen = name in e.guests
-        toggle = uninvite if chosen else invite
+        toggle = act.uninvite if chosen else act.invite
         rows.append(
-            Row(
+            k.Row(
                 title=name,
-                lead=Avatar(name=name),
+                lead=k.Avatar(name=name),
                 trailing_icon="check" if chosen else "plus",
                 do=toggle(event=event, name=name),
                 selected=chosen,
             )
         )
     if not rows:
-        rows.append(Empty(icon="users", words=("Nobody found", "没有找到联系人")))
-    return Page(
+        rows.append(k.Empty(icon="users", words=("Nobody found", "没有找到联系人")))
+    return k.Page(
         title=("Invite guests", "邀请嘉宾"),
         subtitle=f"{e.title} · {len(e.guests)}",
         body=(text, *rows),
     )
 
 
-def _form(s: State, ui: Ui, e: Event) -> tuple[list[Widget], dict[str, Any]]:
+def _form(s: State, ui: k.Ui, e: Event) -> tuple[list[k.Widget], dict[str, Any]]:
     title = ui.field("title", ("Title", "标题"), e.title)
     all_day = ui.switch("all_day", ("All day", "全天"), e.all_day)
     date = ui.date("date", ("Date", "日期"), e.date)
@@ -388,119 +344,121 @@ def _form(s: State, ui: Ui, e: Event) -> tuple[list[Widget], dict[str, Any]]:
         "repeat": repeat.value,
         "reminder_min": reminder.value,
     }
-    hours: list[Widget] = [] if all_day.value else [Line(children=(start, end))]
+    hours: list[k.Widget] = [] if all_day.value else [k.Line(children=(start, end))]
     if not all_day.value:
         hours += _warnings(s, date.value, start.value, end.value, e.id)
     return [title, date, all_day, *hours, location, calendar, repeat, reminder, note], args
 
 
-def _warnings(s: State, date: str, start: str, end: str, but: str) -> list[Widget]:
+def _warnings(s: State, date: str, start: str, end: str, but: str) -> list[k.Widget]:
     if end <= start:
         words = ("The end must be after the start", "结束时间必须晚于开始时间")
-        return [Banner(icon="warning", words=words)]
+        return [k.Banner(icon="warning", words=words)]
     titles = ", ".join(e.title for e in overlapping(s.events, date, start, end, but))
     words = (f"Overlaps with {titles}", f"与{titles}冲突")
-    return [Banner(icon="info", words=words)] if titles else []
+    return [k.Banner(icon="info", words=words)] if titles else []
 
 
 @app.page("/new/{date}")
-def new_page(s: State, ui: Ui, date: Day) -> Page:
+def new_page(s: State, ui: k.Ui, date: Day) -> k.Page:
     """The form for a new event."""
     reminder = next(m for m, _ in REMINDERS if m == s.default_reminder_min)
     fields, args = _form(s, ui, Event(title="", date=date, reminder_min=reminder))
-    save = Button(words=("Save", "保存"), do=add(**args), enabled=bool(args["title"].strip()))
-    return Page(title=("New event", "新建日程"), body=fields, footer=(save,))
+    save = k.Button(words=("Save", "保存"), do=act.add(**args), enabled=bool(args["title"].strip()))
+    return k.Page(title=("New event", "新建日程"), body=fields, footer=(save,))
 
 
 @app.page("/edit/{event}")
-def edit_page(s: State, ui: Ui, event: EventId) -> Page:
+def edit_page(s: State, ui: k.Ui, event: EventId) -> k.Page:
     """The form for an existing event."""
     fields, args = _form(s, ui, s.events[event])
-    do = edit(event=event, **args)
-    save = Button(words=("Save", "保存"), do=do, enabled=bool(args["title"].strip()))
-    return Page(title=("Edit event", "编辑日程"), body=fields, footer=(save,))
+    do = act.edit(event=event, **args)
+    save = k.Button(words=("Save", "保存"), do=do, enabled=bool(args["title"].strip()))
+    return k.Page(title=("Edit event", "编辑日程"), body=fields, footer=(save,))
 
 
 @app.page("/move/{event}")
-def move_page(s: State, ui: Ui, event: EventId) -> Page:
+def move_page(s: State, ui: k.Ui, event: EventId) -> k.Page:
     """Choose another day and time."""
     e = s.events[event]
     date = ui.date("date", ("Date", "日期"), e.date)
     start = ui.time("start", ("Start", "开始"), e.start or "09:00")
     end = ui.time("end", ("End", "结束"), e.end or "10:00")
-    body: list[Widget] = [Paragraph(words=e.title, size_px=20, bold=True), date]
+    body: list[k.Widget] = [k.Paragraph(words=e.title, size_px=20, bold=True), date]
     if not e.all_day:
-        body.append(Line(children=(start, end)))
+        body.append(k.Line(children=(start, end)))
         body += _warnings(s, date.value, start.value, end.value, e.id)
     if e.repeat != "none":
-        body.append(Banner(icon="refresh", words=("All its days move", "所有重复都会移动")))
-    do = move(event=event, date=date.value, start=start.value, end=end.value)
-    return Page(
+        body.append(k.Banner(icon="refresh", words=("All its days move", "所有重复都会移动")))
+    do = act.move(event=event, date=date.value, start=start.value, end=end.value)
+    return k.Page(
         title=("Move event", "移动日程"),
         body=body,
-        footer=(Button(words=("Move here", "移动到此处"), do=do),),
+        footer=(k.Button(words=("Move here", "移动到此处"), do=do),),
     )
 
 
 @app.page("/copy/{event}")
-def copy_page(s: State, ui: Ui, event: EventId) -> Page:
+def copy_page(s: State, ui: k.Ui, event: EventId) -> k.Page:
     """Choose the day of a copy."""
     e = s.events[event]
     date = ui.date("date", ("Date of the copy", "复制到日期"), e.date)
     hours = f"{e.start} - {e.end}" if e.start else ui.t("All day", "全天")
-    return Page(
+    return k.Page(
         title=("Duplicate event", "复制日程"),
         body=(
-            Paragraph(words=e.title, size_px=20, bold=True),
-            Paragraph(words=hours, muted=True),
+            k.Paragraph(words=e.title, size_px=20, bold=True),
+            k.Paragraph(words=hours, muted=True),
             date,
         ),
         footer=(
-            Button(words=("Make a copy", "创建副本"), do=duplicate(event=event, date=date.value)),
+            k.Button(
+                words=("Make a copy", "创建副本"), do=act.duplicate(event=event, date=date.value)
+            ),
         ),
     )
 
 
 @app.page("/calendars")
-def layers_page(s: State, ui: Ui) -> Page:
+def layers_page(s: State, ui: k.Ui) -> k.Page:
     """Which calendars are shown, and how new events and weeks begin."""
     switches = []
     for layer, words in LAYERS:
         count = len(s.events.where(lambda e, layer=layer: e.calendar == layer))  # type: ignore[misc]
         on = s.layers[layer].shown
         switches.append(
-            Switch(
+            k.Switch(
                 label=words,
                 value=on,
-                do=show(calendar=layer, on=not on),
+                do=act.show(calendar=layer, on=not on),
                 icon="calendar",
                 subtitle=(f"{count} event{'s' * (count != 1)}", f"{count} 个日程"),
             )
         )
     reminders = tuple(
-        Chip(
+        k.Chip(
             words=words,
             selected=s.default_reminder_min == minutes,
-            do=set_default_reminder(reminder_min=minutes),
+            do=act.set_default_reminder(reminder_min=minutes),
         )
         for minutes, words in REMINDERS
     )
-    return Page(
+    return k.Page(
         title=("Calendars", "日历"),
         large=True,
         tabs=_tabs("layers"),
         body=(
-            Heading(words=("Shown", "显示")),
-            Card(children=tuple(switches)),
-            Heading(words=("New events", "新日程")),
-            Chips(chips=reminders, label=("Remind me before", "提前提醒")),
-            Heading(words=("Weeks", "周")),
-            Card(
+            k.Heading(words=("Shown", "显示")),
+            k.Card(children=tuple(switches)),
+            k.Heading(words=("New events", "新日程")),
+            k.Chips(chips=reminders, label=("Remind me before", "提前提醒")),
+            k.Heading(words=("Weeks", "周")),
+            k.Card(
                 children=(
-                    Switch(
+                    k.Switch(
                         label=("Start on Sunday", "从周日开始"),
                         value=s.sunday_first,
-                        do=set_week_start(sunday=not s.sunday_first),
+                        do=act.set_week_start(sunday=not s.sunday_first),
                     ),
                 )
             ),
@@ -508,90 +466,4 @@ def layers_page(s: State, ui: Ui) -> Page:
     )
 
 
-# ---- flows ---------------------------------------------------------------------------------
-
-app.flow(
-    "plan a haircut",
-    tap("6 March"),
-    tap("New event"),
-    enter("title", "Haircut"),
-    press("back"),
-    tap("Start"),
-    tap("Hour 15"),
-    tap("Minute 15"),
-    tap("End"),
-    tap("Hour 16"),
-    tap("Minute 00"),
-    enter("location", "Clip Studio"),
-    press("back"),
-    tap("10 min"),
-    tap(add),
-)
-app.flow(
-    "rename a meeting",
-    tap("Agenda"),
-    tap(event_page, event="event4"),
-    tap(edit_page),
-    enter("title", "Project demo"),
-    press("back"),
-    tap("Family"),
-    tap(edit),
-)
-app.flow(
-    "move the dentist",
-    tap("3 March"),
-    tap(event_page, event="event3"),
-    tap(move_page),
-    tap("Date"),
-    tap("11"),
-    tap(move),
-)
-app.flow(
-    "copy the movie night",
-    tap("Search"),
-    enter("text", "movie"),
-    press("back"),
-    tap(event_page, event="event10"),
-    tap(copy_page),
-    tap("Date of the copy"),
-    tap("20"),
-    tap(duplicate),
-)
-app.flow(
-    "delete the supplier call",
-    tap("Agenda"),
-    tap(event_page, event="event7"),
-    tap("Delete"),
-    tap(delete),
-)
-app.flow(
-    "skip one yoga class",
-    tap("Agenda"),
-    tap(event_page, event="event5", date="2026-03-11"),
-    tap("Delete"),
-    tap(skip),
-)
-app.flow(
-    "accept and be reminded",
-    tap("Agenda"),
-    tap(event_page, event="event6"),
-    tap("Accept"),
-    tap(remind_before, reminder_min=30),
-)
-app.flow(
-    "change the guests",
-    tap("5 March"),
-    tap("Day view"),
-    tap(event_page, event="event8"),
-    tap(guests_page),
-    tap(invite),
-    tap(uninvite),
-    tap(invite),
-)
-app.flow(
-    "options",
-    tap("Calendars"),
-    tap(show, calendar="work"),
-    tap(set_default_reminder, reminder_min=10),
-    tap(set_week_start),
-)
+k.read_flows(app, __package__)

@@ -8,11 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from screenloop.phone.commands import Go
-from screenloop.phone.declare.app import App
-from screenloop.phone.declare.cast import Cast
-from screenloop.phone.declare.state import AppState, Record, Refers, Table
-from screenloop.types import Struct
+from screenloop.phone import kit as k
 
 Layer = Literal["work", "personal", "family", "health"]
 LAYERS: tuple[tuple[Layer, tuple[str, str]], ...] = (
@@ -50,8 +46,8 @@ REPLIES: tuple[tuple[Reply, tuple[str, str]], ...] = (
     ("maybe", ("Maybe", "待定")),
     ("no", ("Decline", "拒绝")),
 )
-EventId = Annotated[str, Refers("calendar.events")]
-LayerId = Annotated[Layer, Refers("calendar.layers")]
+EventId = Annotated[str, k.Refers("calendar.events")]
+LayerId = Annotated[Layer, k.Refers("calendar.layers")]
 Title = Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
 Day = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 SomeDay = Annotated[str, msgspec.Meta(pattern=r"^(\d{4}-\d{2}-\d{2})?$")]
@@ -59,7 +55,7 @@ SomeDay = Annotated[str, msgspec.Meta(pattern=r"^(\d{4}-\d{2}-\d{2})?$")]
 Clock = Annotated[str, msgspec.Meta(pattern=r"^([01]\d|2[0-3]):[0-5][05]$")]
 
 
-class Event(Record, frozen=True, kw_only=True):
+class Event(k.Record, frozen=True, kw_only=True):
     """One event; a repeated one is one row."""
 
     title: str
@@ -83,13 +79,13 @@ class Event(Record, frozen=True, kw_only=True):
     """ISO days on which a repeated event is left out."""
 
 
-class Shown(Record, frozen=True, kw_only=True):
+class Shown(k.Record, frozen=True, kw_only=True):
     """One calendar and whether its events are shown."""
 
     shown: bool = True
 
 
-class Occurrence(Struct, frozen=True, kw_only=True):
+class Occurrence(k.Struct, frozen=True, kw_only=True):
     """An event on one of its days."""
 
     date: str
@@ -130,7 +126,7 @@ FIXED = ("Budget meeting", "Supplier call")
 """Two events that overlap in every world."""
 
 
-def seed_events(cast: Cast) -> Iterable[Event]:
+def seed_events(cast: k.Cast) -> Iterable[Event]:
     """Some weeks of a busy person; the world's seed shifts the hours."""
     rng = cast.rng("calendar")
     names = [member.name for member in cast.people]
@@ -154,26 +150,26 @@ def seed_events(cast: Cast) -> Iterable[Event]:
         )
 
 
-def seed_layers(cast: Cast) -> Iterable[Shown]:
+def seed_layers(cast: k.Cast) -> Iterable[Shown]:
     """All calendars, all shown."""
     return [Shown(id=layer) for layer, _ in LAYERS]
 
 
-class State(AppState):
+class State(k.AppState):
     """The calendar."""
 
-    events = Table(Event, prefix="event", seed=seed_events)
-    layers = Table(Shown, prefix="layer", seed=seed_layers)
+    events = k.Table(Event, prefix="event", seed=seed_events)
+    layers = k.Table(Shown, prefix="layer", seed=seed_layers)
     default_reminder_min: int = 0
     sunday_first: bool = False
 
 
-app = App("calendar", State, title=("Calendar", "日历"), icon="calendar", tint="#c2410c")
+app = k.App("calendar", State, title=("Calendar", "日历"), icon="calendar", tint="#c2410c")
 
 
-def event_go(event: str, date: str) -> Go:
+def event_go(event: str, date: str) -> k.Go:
     """Return the move to an event on one of its days."""
-    return Go(app=app.id, path=f"/e/{event}/{date}")
+    return k.Go(app=app.id, path=f"/e/{event}/{date}")
 
 
 # ---- when events are -----------------------------------------------------------------------

@@ -5,11 +5,7 @@ from __future__ import annotations
 import calendar
 from datetime import date
 
-from screenloop.phone.commands import Do, SetLocal
-from screenloop.phone.draw.canvas import Box, Canvas, Node, Words
-from screenloop.phone.draw.inputs import MONTHS, WEEKDAYS
-from screenloop.phone.draw.theme import MARGIN_PX, Theme, mix
-from screenloop.types import Struct
+from screenloop.phone import kit as k
 
 HEAD_PX = 52
 WEEK_PX = 28
@@ -17,14 +13,14 @@ CELL_PX = 46
 HOUR_PX = 54
 
 
-def shade_of(color: str, theme: Theme) -> str:
+def shade_of(color: str, theme: k.Theme) -> str:
     """Return a calendar's colour as it is drawn on a page."""
-    return mix(color, "#ffffff", 0.35) if theme.dark else color
+    return k.mix(color, "#ffffff", 0.35) if theme.dark else color
 
 
-def soft_of(color: str, theme: Theme) -> str:
+def soft_of(color: str, theme: k.Theme) -> str:
     """Return the ground of a block in a calendar's colour."""
-    return mix(color, theme.surface, 0.72 if theme.dark else 0.86)
+    return k.mix(color, theme.surface, 0.72 if theme.dark else 0.86)
 
 
 def month_at(month: str, steps: int) -> str:
@@ -34,7 +30,7 @@ def month_at(month: str, steps: int) -> str:
     return f"{index // 12}-{index % 12 + 1:02d}"
 
 
-class MonthGrid(Struct, frozen=True, kw_only=True):
+class MonthGrid(k.Struct, frozen=True, kw_only=True):
     """A month of days with dots; a touch chooses a day, a swipe turns the month."""
 
     month: str
@@ -51,22 +47,21 @@ class MonthGrid(Struct, frozen=True, kw_only=True):
         year, month = map(int, self.month.split("-"))
         return list(calendar.Calendar(first).itermonthdates(year, month))
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return HEAD_PX + WEEK_PX + CELL_PX * (len(self._cells()) // 7) + 8
 
-    def _turn(self, steps: int) -> Do:
-        return SetLocal(values={"month": month_at(self.month, steps)})
+    def _turn(self, steps: int) -> k.Do:
+        return k.SetLocal(values={"month": month_at(self.month, steps)})
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         """Draw it on a raised surface."""
-        left, width = x + MARGIN_PX, w - 2 * MARGIN_PX
+        left, width = x + k.MARGIN_PX, w - 2 * k.MARGIN_PX
         d.box(left, y, width, self.height(d, w) - 4, d.theme.surface, radius=20)
         self._draw_head(d, left, y, width)
         cell = width // 7
         days = self._cells()
         for column in range(7):
-            label = d.words(WEEKDAYS[days[column].weekday()])
+            label = d.words(k.WEEKDAYS[days[column].weekday()])
             short = label[-1] if d.lang == "zh" else label[:2]
             d.text(
                 short,
@@ -83,27 +78,27 @@ class MonthGrid(Struct, frozen=True, kw_only=True):
             top = y + HEAD_PX + WEEK_PX + number // 7 * CELL_PX
             self._draw_day(d, day, left + number % 7 * cell, top, cell)
 
-    def _draw_head(self, d: Canvas, x: int, y: int, w: int) -> None:
+    def _draw_head(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         year, month = map(int, self.month.split("-"))
-        name = d.words(MONTHS[month - 1])
+        name = d.words(k.MONTHS[month - 1])
         title = f"{year}年 {name}" if d.lang == "zh" else f"{name} {year}"
         d.text(title, x + 16, y + 4, w - 120, size_px=18, line_px=44, bold=True, role="heading")
-        sides: tuple[tuple[str, int, Words, int], ...] = (
+        sides: tuple[tuple[str, int, k.Words, int], ...] = (
             ("chevron_left", w - 96, ("Previous month", "上个月"), -1),
             ("chevron_right", w - 50, ("Next month", "下个月"), 1),
         )
         for icon, left, label, steps in sides:
             d.icon(icon, x + left + 10, y + 14, 24, d.theme.ink)
             d.node(
-                Node(
+                k.Node(
                     role="button",
                     label=d.words(label),
-                    box=Box(x + left, y + 4, 44, 44),
+                    box=k.Box(x + left, y + 4, 44, 44),
                     do=self._turn(steps),
                 )
             )
 
-    def _draw_day(self, d: Canvas, day: date, x: int, y: int, cell: int) -> None:
+    def _draw_day(self, d: k.Canvas, day: date, x: int, y: int, cell: int) -> None:
         t = d.theme
         iso = day.isoformat()
         dots = self.dots.get(iso, ())
@@ -131,44 +126,43 @@ class MonthGrid(Struct, frozen=True, kw_only=True):
             dot = shade_of(color, t) if inside else t.line
             d.box(left, y + 38, 6, 6, dot, radius=3)
             left += 8
-        month = d.words(MONTHS[day.month - 1])
+        month = d.words(k.MONTHS[day.month - 1])
         label = f"{month}{day.day}日" if d.lang == "zh" else f"{day.day} {month}"
         count = len(dots)
         if count:
             label += d.words((f" · {count} event{'s' * (count > 1)}", f" · {count} 个日程"))
         d.node(
-            Node(
+            k.Node(
                 role="button",
                 label=label,
-                box=Box(x, y, cell, CELL_PX),
+                box=k.Box(x, y, cell, CELL_PX),
                 selected=is_chosen,
-                do=SetLocal(values={"day": iso, "month": iso[:7]}),
+                do=k.SetLocal(values={"day": iso, "month": iso[:7]}),
                 swipe_left=self._turn(1),
                 swipe_right=self._turn(-1),
             )
         )
 
 
-class EventRow(Struct, frozen=True, kw_only=True):
+class EventRow(k.Struct, frozen=True, kw_only=True):
     """An event in a list: when, a stripe in its calendar's colour, what and where."""
 
-    start: Words
+    start: k.Words
     end: str
     title: str
-    subtitle: Words
+    subtitle: k.Words
     color: str
-    do: Do
+    do: k.Do
     icon: str = ""
     """Small, on the right: repeats, or a reminder."""
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return 68
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         """Draw it as a small card."""
         t = d.theme
-        left, width = x + MARGIN_PX, w - 2 * MARGIN_PX
+        left, width = x + k.MARGIN_PX, w - 2 * k.MARGIN_PX
         d.box(left, y + 3, width, 62, t.surface, radius=14)
         start = d.words(self.start)
         if self.end:
@@ -186,10 +180,10 @@ class EventRow(Struct, frozen=True, kw_only=True):
             d.icon(self.icon, left + width - 32, y + 25, 18, t.muted)
         when = f"{start} - {self.end}" if self.end else start
         label = " · ".join(part for part in (self.title, when, subtitle) if part)
-        d.node(Node(role="row", label=label, box=Box(left, y + 3, width, 62), do=self.do))
+        d.node(k.Node(role="row", label=label, box=k.Box(left, y + 3, width, 62), do=self.do))
 
 
-class Block(Struct, frozen=True, kw_only=True):
+class Block(k.Struct, frozen=True, kw_only=True):
     """An event on the hours of a day; overlapping ones lie side by side in lanes."""
 
     title: str
@@ -198,12 +192,12 @@ class Block(Struct, frozen=True, kw_only=True):
     end_min: int
     """Minutes since midnight."""
     color: str
-    do: Do
+    do: k.Do
     lane: int = 0
     lanes: int = 1
 
 
-class Hours(Struct, frozen=True, kw_only=True):
+class Hours(k.Struct, frozen=True, kw_only=True):
     """The hours of a day with its events where they lie."""
 
     blocks: tuple[Block, ...]
@@ -212,14 +206,13 @@ class Hours(Struct, frozen=True, kw_only=True):
     now_min: int = -1
     """Minute of the line for now; -1 where the day is not today."""
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return (self.last_hour - self.first_hour) * HOUR_PX + 28
 
     def _top(self, y: int, minute: int) -> int:
         return y + 12 + (minute - self.first_hour * 60) * HOUR_PX // 60
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         """Draw lines, blocks, and the line for now."""
         t = d.theme
         for hour in range(self.first_hour, self.last_hour + 1):
@@ -235,17 +228,17 @@ class Hours(Struct, frozen=True, kw_only=True):
                 align="right",
                 role=None,
             )
-            d.box(x + 66, top, w - 66 - MARGIN_PX, 1, t.line)
+            d.box(x + 66, top, w - 66 - k.MARGIN_PX, 1, t.line)
         for block in self.blocks:
             self._draw_block(d, block, x, y, w)
         if self.first_hour * 60 <= self.now_min <= self.last_hour * 60:
             top = self._top(y, self.now_min)
-            d.box(x + 66, top - 1, w - 66 - MARGIN_PX, 2, t.danger)
+            d.box(x + 66, top - 1, w - 66 - k.MARGIN_PX, 2, t.danger)
             d.box(x + 61, top - 5, 10, 10, t.danger, radius=5)
 
-    def _draw_block(self, d: Canvas, block: Block, x: int, y: int, w: int) -> None:
+    def _draw_block(self, d: k.Canvas, block: Block, x: int, y: int, w: int) -> None:
         t = d.theme
-        room = (w - 72 - MARGIN_PX) // block.lanes
+        room = (w - 72 - k.MARGIN_PX) // block.lanes
         left, width = x + 72 + block.lane * room, room - 4
         top = self._top(y, block.start_min) + 1
         h = max(24, self._top(y, block.end_min) - top - 1)
@@ -269,4 +262,4 @@ class Hours(Struct, frozen=True, kw_only=True):
                 block.note, left + 12, top + 23, width - 16, size_px=12, color=t.muted, role=None
             )
         label = " · ".join(part for part in (block.title, block.note) if part)
-        d.node(Node(role="row", label=label, box=Box(left, top, width, h), do=block.do))
+        d.node(k.Node(role="row", label=label, box=k.Box(left, top, width, h), do=block.do))

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.clock.state import (
     Alarm,
     AlarmId,
@@ -31,20 +32,17 @@ from screenloop.phone.apps.clock.state import (
     stopwatch_s,
     zones_with,
 )
-from screenloop.phone.commands import Back
-from screenloop.phone.declare.context import Ctx
-from screenloop.phone.declare.system import SystemState
 
 # ---- alarms --------------------------------------------------------------------------------
 
 
-def _plan(ctx: Ctx, alarm: Alarm) -> None:
+def _plan(ctx: k.Ctx, alarm: Alarm) -> None:
     """Set a timer for the next ring of an enabled alarm, unless it is set."""
     if not alarm.enabled:
         return
     at_s = next_ring_s(alarm, ctx.now_s)
     call = ring(alarm=alarm.id, at_s=at_s)
-    if not any(t.app == app.id and t.args == call.args for t in ctx.of(SystemState).timers):
+    if not any(t.app == app.id and t.args == call.args for t in ctx.of(k.SystemState).timers):
         ctx.after(at_s - ctx.now_s, call)
 
 
@@ -56,7 +54,7 @@ def _plan(ctx: Ctx, alarm: Alarm) -> None:
 )
 def add_alarm(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     time: Clock,
     label: Label = "",
     days: Days = "",
@@ -77,7 +75,7 @@ def add_alarm(
     )
     _plan(ctx, alarm)
     ctx.toast(ctx.t(f"Alarm set for {time}", f"闹钟已设为 {time}"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -88,7 +86,7 @@ def add_alarm(
 )
 def edit_alarm(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     alarm: AlarmId,
     time: Clock,
     label: Label,
@@ -112,7 +110,7 @@ def edit_alarm(
     )
     _plan(ctx, row)
     ctx.toast(ctx.t("Alarm updated", "闹钟已更新"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -121,7 +119,7 @@ def edit_alarm(
     writes=["alarms"],
     check=lambda before, after, a: after.alarms[a.alarm].enabled == a.on,
 )
-def enable(s: State, ctx: Ctx, alarm: AlarmId, on: bool) -> None:
+def enable(s: State, ctx: k.Ctx, alarm: AlarmId, on: bool) -> None:
     """Switch an alarm on or off."""
     _plan(ctx, s.alarms.update(alarm, enabled=on, ringing=False, snoozed_until_s=0))
 
@@ -132,11 +130,11 @@ def enable(s: State, ctx: Ctx, alarm: AlarmId, on: bool) -> None:
     writes=["alarms"],
     check=lambda before, after, a: a.alarm not in after.alarms,
 )
-def delete_alarm(s: State, ctx: Ctx, alarm: AlarmId) -> None:
+def delete_alarm(s: State, ctx: k.Ctx, alarm: AlarmId) -> None:
     """Delete an alarm."""
     s.alarms.remove(alarm)
     ctx.toast(ctx.t("Alarm deleted", "闹钟已删除"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -145,7 +143,7 @@ def delete_alarm(s: State, ctx: Ctx, alarm: AlarmId) -> None:
     writes=["alarms"],
     check=lambda before, after, a: after.alarms[a.alarm].snoozed_until_s > 0,
 )
-def snooze(s: State, ctx: Ctx, alarm: AlarmId) -> None:
+def snooze(s: State, ctx: k.Ctx, alarm: AlarmId) -> None:
     """Let a ringing alarm ring again after its snooze time."""
     row = s.alarms[alarm]
     if not row.ringing:
@@ -156,7 +154,7 @@ def snooze(s: State, ctx: Ctx, alarm: AlarmId) -> None:
     s.alarms.update(alarm, ringing=False, snoozed_until_s=at_s)
     ctx.after(60 * row.snooze_min, ring_again(alarm=alarm, at_s=at_s))
     ctx.toast(ctx.t(f"Snoozed for {row.snooze_min} min", f"{row.snooze_min} 分钟后再响"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -165,17 +163,17 @@ def snooze(s: State, ctx: Ctx, alarm: AlarmId) -> None:
     writes=["alarms"],
     check=lambda before, after, a: not after.alarms[a.alarm].ringing,
 )
-def dismiss(s: State, ctx: Ctx, alarm: AlarmId) -> None:
+def dismiss(s: State, ctx: k.Ctx, alarm: AlarmId) -> None:
     """Stop an alarm that rings or is snoozed."""
     row = s.alarms[alarm]
     if not row.ringing and not row.snoozed_until_s:
         ctx.refuse(ctx.t("This alarm is not ringing", "闹钟没有响铃"))
     s.alarms.update(alarm, ringing=False, snoozed_until_s=0)
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action("alarms.ring", writes=["alarms"])
-def ring(s: State, ctx: Ctx, alarm: str, at_s: int) -> None:
+def ring(s: State, ctx: k.Ctx, alarm: str, at_s: int) -> None:
     """Ring, if the alarm still is set for this moment; one without weekdays switches itself off."""
     row = s.alarms.get(alarm)
     if row is None or not row.enabled or next_ring_s(row, at_s - 1) != at_s:
@@ -186,7 +184,7 @@ def ring(s: State, ctx: Ctx, alarm: str, at_s: int) -> None:
 
 
 @app.action("alarms.ring_again", writes=["alarms"])
-def ring_again(s: State, ctx: Ctx, alarm: str, at_s: int) -> None:
+def ring_again(s: State, ctx: k.Ctx, alarm: str, at_s: int) -> None:
     """Ring after a snooze that was not ended."""
     row = s.alarms.get(alarm)
     if row is None or row.snoozed_until_s != at_s:
@@ -205,14 +203,14 @@ def ring_again(s: State, ctx: Ctx, alarm: str, at_s: int) -> None:
     writes=["cities"],
     check=lambda before, after, a: after.cities.first(lambda c: c.zone == a.zone) is not None,
 )
-def add_city(s: State, ctx: Ctx, zone: ZoneId) -> None:
+def add_city(s: State, ctx: k.Ctx, zone: ZoneId) -> None:
     """Put a city on the world clock."""
     name = s.zones[zone].name
     if s.cities.first(lambda c: c.zone == zone):
         ctx.refuse(ctx.t(f"{name} is on the list already", f"{s.zones[zone].name_zh}已在列表中"))
     s.cities.add(City(zone=zone))
     ctx.toast(ctx.t(f"{name} added", f"已添加{s.zones[zone].name_zh}"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -221,20 +219,20 @@ def add_city(s: State, ctx: Ctx, zone: ZoneId) -> None:
     writes=["cities"],
     check=lambda before, after, a: after.cities.first(lambda c: c.zone == a.zone) is None,
 )
-def remove_city(s: State, ctx: Ctx, zone: ZoneId) -> None:
+def remove_city(s: State, ctx: k.Ctx, zone: ZoneId) -> None:
     """Take a city off the world clock."""
     row = s.cities.first(lambda c: c.zone == zone)
     if row is None:
         ctx.refuse(ctx.t("This city is not on the list", "此城市不在列表中"))
     else:
         s.cities.remove(row.id)
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 # ---- countdowns ----------------------------------------------------------------------------
 
 
-def _run(s: State, ctx: Ctx, countdown: str, seconds: int) -> None:
+def _run(s: State, ctx: k.Ctx, countdown: str, seconds: int) -> None:
     ends_s = ctx.now_s + seconds
     s.countdowns.update(countdown, state="running", ends_s=ends_s, left_s=0)
     ctx.after(seconds, finish(countdown=countdown, ends_s=ends_s))
@@ -248,7 +246,7 @@ def _run(s: State, ctx: Ctx, countdown: str, seconds: int) -> None:
 )
 def start_countdown(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     hours: Annotated[int, msgspec.Meta(ge=0, le=23)] = 0,
     minutes: Annotated[int, msgspec.Meta(ge=0, le=59)] = 0,
     seconds: Annotated[int, msgspec.Meta(ge=0, le=55, multiple_of=5)] = 0,
@@ -269,7 +267,7 @@ def start_countdown(
     writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state == "paused",
 )
-def pause(s: State, ctx: Ctx, countdown: CountdownId) -> None:
+def pause(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
     """Pause a running countdown."""
     row = s.countdowns[countdown]
     if row.state != "running":
@@ -284,7 +282,7 @@ def pause(s: State, ctx: Ctx, countdown: CountdownId) -> None:
     writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state == "running",
 )
-def resume(s: State, ctx: Ctx, countdown: CountdownId) -> None:
+def resume(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
     """Let a paused countdown go on."""
     row = s.countdowns[countdown]
     if row.state != "paused":
@@ -298,7 +296,7 @@ def resume(s: State, ctx: Ctx, countdown: CountdownId) -> None:
     writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state != "done",
 )
-def extend(s: State, ctx: Ctx, countdown: CountdownId) -> None:
+def extend(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
     """Give a countdown one more minute; one that is done starts again with it."""
     row = s.countdowns[countdown]
     if row.state == "paused":
@@ -313,7 +311,7 @@ def extend(s: State, ctx: Ctx, countdown: CountdownId) -> None:
     writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state == "running",
 )
-def restart(s: State, ctx: Ctx, countdown: CountdownId) -> None:
+def restart(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
     """Start a countdown again from its full time."""
     _run(s, ctx, countdown, s.countdowns[countdown].total_s)
 
@@ -324,14 +322,14 @@ def restart(s: State, ctx: Ctx, countdown: CountdownId) -> None:
     writes=["countdowns"],
     check=lambda before, after, a: a.countdown not in after.countdowns,
 )
-def cancel(s: State, ctx: Ctx, countdown: CountdownId) -> None:
+def cancel(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
     """Remove a countdown."""
     s.countdowns.remove(countdown)
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action("timers.finish", writes=["countdowns"])
-def finish(s: State, ctx: Ctx, countdown: str, ends_s: int) -> None:
+def finish(s: State, ctx: k.Ctx, countdown: str, ends_s: int) -> None:
     """Ring, if the countdown still ends at this moment."""
     row = s.countdowns.get(countdown)
     if row is None or row.state != "running" or row.ends_s != ends_s:
@@ -350,7 +348,7 @@ def finish(s: State, ctx: Ctx, countdown: str, ends_s: int) -> None:
     writes=["stopwatch_from_s"],
     check=lambda before, after, a: after.stopwatch_from_s > 0,
 )
-def start_stopwatch(s: State, ctx: Ctx) -> None:
+def start_stopwatch(s: State, ctx: k.Ctx) -> None:
     """Start the stopwatch, or let it go on."""
     if s.stopwatch_from_s:
         ctx.refuse(ctx.t("It is running already", "已在运行"))
@@ -363,7 +361,7 @@ def start_stopwatch(s: State, ctx: Ctx) -> None:
     writes=["stopwatch_from_s", "stopwatch_kept_s"],
     check=lambda before, after, a: after.stopwatch_from_s == 0,
 )
-def stop_stopwatch(s: State, ctx: Ctx) -> None:
+def stop_stopwatch(s: State, ctx: k.Ctx) -> None:
     """Stop the stopwatch and keep what it shows."""
     if not s.stopwatch_from_s:
         ctx.refuse(ctx.t("It is not running", "没有运行"))
@@ -377,7 +375,7 @@ def stop_stopwatch(s: State, ctx: Ctx) -> None:
     writes=["laps"],
     check=lambda before, after, a: len(after.laps) == len(before.laps) + 1,
 )
-def lap(s: State, ctx: Ctx) -> None:
+def lap(s: State, ctx: k.Ctx) -> None:
     """Take a lap time."""
     if not s.stopwatch_from_s:
         ctx.refuse(ctx.t("It is not running", "没有运行"))
@@ -392,7 +390,7 @@ def lap(s: State, ctx: Ctx) -> None:
     writes=["stopwatch_kept_s", "laps"],
     check=lambda before, after, a: after.stopwatch_kept_s == 0 and len(after.laps) == 0,
 )
-def reset_stopwatch(s: State, ctx: Ctx) -> None:
+def reset_stopwatch(s: State, ctx: k.Ctx) -> None:
     """Set the stopwatch back to zero and forget the laps."""
     if s.stopwatch_from_s:
         ctx.refuse(ctx.t("Stop it first", "请先停止"))
@@ -410,7 +408,7 @@ def reset_stopwatch(s: State, ctx: Ctx) -> None:
     writes=["bedtime", "wake"],
     check=lambda before, after, a: (after.bedtime, after.wake) == (a.bedtime, a.wake),
 )
-def set_bedtime(s: State, ctx: Ctx, bedtime: Clock, wake: Clock) -> None:
+def set_bedtime(s: State, ctx: k.Ctx, bedtime: Clock, wake: Clock) -> None:
     """Set when to go to bed and when to get up."""
     if minutes_between(bedtime, wake) == 0:
         ctx.refuse(ctx.t("That leaves no sleep", "没有睡眠时间"))
@@ -424,7 +422,7 @@ def set_bedtime(s: State, ctx: Ctx, bedtime: Clock, wake: Clock) -> None:
     writes=["bedtime_on"],
     check=lambda before, after, a: after.bedtime_on == a.on,
 )
-def enable_bedtime(s: State, ctx: Ctx, on: bool) -> None:
+def enable_bedtime(s: State, ctx: k.Ctx, on: bool) -> None:
     """Switch the bedtime schedule on or off."""
     s.bedtime_on = on
 
@@ -433,19 +431,19 @@ def enable_bedtime(s: State, ctx: Ctx, on: bool) -> None:
 
 
 @app.query("alarms.list", tool="List all alarms.", shows="/")
-def list_alarms(s: State, ctx: Ctx) -> list[Alarm]:
+def list_alarms(s: State, ctx: k.Ctx) -> list[Alarm]:
     """Return all alarms by time."""
     return sorted(s.alarms, key=lambda a: (a.time, a.id))
 
 
 @app.query("alarms.get", tool="Read one alarm.", shows="/a/{alarm}")
-def get_alarm(s: State, ctx: Ctx, alarm: AlarmId) -> Alarm:
+def get_alarm(s: State, ctx: k.Ctx, alarm: AlarmId) -> Alarm:
     """Return one alarm."""
     return s.alarms[alarm]
 
 
 @app.query("world.list", tool="List the cities on the world clock.", shows="/world")
-def list_cities(s: State, ctx: Ctx) -> list[Zone]:
+def list_cities(s: State, ctx: k.Ctx) -> list[Zone]:
     """Return the cities on the world clock with their offsets."""
     return [s.zones[city.zone] for city in s.cities]
 
@@ -455,29 +453,23 @@ def list_cities(s: State, ctx: Ctx) -> list[Zone]:
     tool="Tell what time it is in a city when it is a time of day here.",
     shows="/city/{zone}",
 )
-def convert(s: State, ctx: Ctx, zone: ZoneId, here: Clock) -> dict[str, Any]:
+def convert(s: State, ctx: k.Ctx, zone: ZoneId, here: Clock) -> dict[str, Any]:
     """Return the time in a city, and how many days it is ahead."""
     hour, minute = map(int, here.split(":"))
     days, rest = divmod(hour * 60 + minute + s.zones[zone].offset_min, 1440)
     return {"there": f"{rest // 60:02d}:{rest % 60:02d}", "days_ahead": days}
 
 
-@app.query(
-    "world.search",
-    tool="Find cities that can be put on the world clock.",
-    shows="/cities",
-)
-def search_cities(s: State, ctx: Ctx, text: str = "") -> list[Zone]:
+@app.query("world.search", tool="Find cities that can be put on the world clock.", shows="/cities")
+def search_cities(s: State, ctx: k.Ctx, text: str = "") -> list[Zone]:
     """Return the cities that hold the text."""
     return zones_with(s, text)
 
 
 @app.query(
-    "timers.list",
-    tool="List the countdowns with the seconds they have left.",
-    shows="/timer",
+    "timers.list", tool="List the countdowns with the seconds they have left.", shows="/timer"
 )
-def list_countdowns(s: State, ctx: Ctx) -> list[dict[str, Any]]:
+def list_countdowns(s: State, ctx: k.Ctx) -> list[dict[str, Any]]:
     """Return the countdowns and what is left of each."""
     return [
         {"countdown": c.id, "label": c.label, "state": c.state, "left_s": left_of(c, ctx.now_s)}
@@ -486,7 +478,7 @@ def list_countdowns(s: State, ctx: Ctx) -> list[dict[str, Any]]:
 
 
 @app.query("stopwatch.read", tool="Read the stopwatch and its laps.", shows="/stopwatch")
-def read_stopwatch(s: State, ctx: Ctx) -> dict[str, Any]:
+def read_stopwatch(s: State, ctx: k.Ctx) -> dict[str, Any]:
     """Return what the stopwatch shows."""
     return {
         "seconds": stopwatch_s(s, ctx.now_s),

@@ -5,28 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from screenloop.phone.apps.clock.actions import (
-    add_alarm,
-    add_city,
-    cancel,
-    delete_alarm,
-    dismiss,
-    edit_alarm,
-    enable,
-    enable_bedtime,
-    extend,
-    lap,
-    pause,
-    remove_city,
-    reset_stopwatch,
-    restart,
-    resume,
-    set_bedtime,
-    snooze,
-    start_countdown,
-    start_stopwatch,
-    stop_stopwatch,
-)
+from screenloop.phone import kit as k
+from screenloop.phone.apps.clock import actions as act
 from screenloop.phone.apps.clock.state import (
     EVERY_DAY,
     SNOOZES,
@@ -50,63 +30,25 @@ from screenloop.phone.apps.clock.state import (
     zones_with,
 )
 from screenloop.phone.apps.clock.views import AlarmRow, CityRow, DayButton, DayButtons, Dial
-from screenloop.phone.declare.flow_steps import enter, press, tap, wait
-from screenloop.phone.declare.view import Ui
-from screenloop.phone.draw.inputs import WEEKDAYS, Chip, Chips, Switch
-from screenloop.phone.draw.page import Fab, Page, Tab
-from screenloop.phone.draw.rows import Glyph, Row
-from screenloop.phone.draw.widgets import (
-    ActionButton,
-    Banner,
-    Big,
-    Button,
-    Card,
-    Empty,
-    Heading,
-    IconButton,
-    Line,
-    Paragraph,
-    Space,
-    Widget,
-)
 
 __all__ = ["State", "app"]
 QUICK_MIN = (1, 5, 10, 15, 30, 45)
 
 
-def _tabs(shown: str) -> tuple[Tab, ...]:
-    return (
-        Tab(
-            icon="alarm",
-            words=("Alarm", "闹钟"),
-            selected=shown == "alarms",
-            do=alarms_page().at_root(),
-        ),
-        Tab(
-            icon="globe",
-            words=("World", "世界"),
-            selected=shown == "world",
-            do=world_page().at_root(),
-        ),
-        Tab(
-            icon="timer",
-            words=("Timer", "计时器"),
-            selected=shown == "timer",
-            do=timer_page().at_root(),
-        ),
-        Tab(
-            icon="stopwatch",
-            words=("Stopwatch", "秒表"),
-            selected=shown == "stopwatch",
-            do=stopwatch_page().at_root(),
-        ),
+def _tabs(shown: str) -> tuple[k.Tab, ...]:
+    return k.tabs(
+        shown,
+        ("alarms", "alarm", ("Alarm", "闹钟"), alarms_page()),
+        ("world", "globe", ("World", "世界"), world_page()),
+        ("timer", "timer", ("Timer", "计时器"), timer_page()),
+        ("stopwatch", "stopwatch", ("Stopwatch", "秒表"), stopwatch_page()),
     )
 
 
 # ---- alarms --------------------------------------------------------------------------------
 
 
-def _days_words(ui: Ui, days: str) -> str:
+def _days_words(ui: k.Ui, days: str) -> str:
     known = {
         "": ("Once", "仅一次"),
         EVERY_DAY: ("Every day", "每天"),
@@ -115,10 +57,10 @@ def _days_words(ui: Ui, days: str) -> str:
     }
     if days in known:
         return ui.t(*known[days])
-    return ", ".join(ui.t(*WEEKDAYS[int(day) - 1]) for day in days.split(","))
+    return ", ".join(ui.t(*k.WEEKDAYS[int(day) - 1]) for day in days.split(","))
 
 
-def _length(ui: Ui, minutes: int) -> str:
+def _length(ui: k.Ui, minutes: int) -> str:
     days, rest = divmod(minutes, 1440)
     hours, left = divmod(rest, 60)
     parts = [(days, ui.t("d", "天")), (hours, ui.t("h", "小时")), (left, ui.t("min", "分钟"))]
@@ -126,7 +68,7 @@ def _length(ui: Ui, minutes: int) -> str:
 
 
 @app.page("/")
-def alarms_page(s: State, ui: Ui) -> Page:
+def alarms_page(s: State, ui: k.Ui) -> k.Page:
     """All alarms by time."""
     coming = next_alarm(s, ui.now_s)
     if coming is None:
@@ -134,11 +76,11 @@ def alarms_page(s: State, ui: Ui) -> Page:
     else:
         length = _length(ui, -(-(coming[1] - ui.now_s) // 60))
         summary = ui.t(f"Next alarm in {length}", f"{length}后响铃")
-    body: list[Widget] = [Paragraph(words=summary, muted=True)]
+    body: list[k.Widget] = [k.Paragraph(words=summary, muted=True)]
     for alarm in sorted(s.alarms, key=lambda a: (a.time, a.id)):
         if alarm.ringing:
             words = ui.t(f"Ringing: {alarm.label or alarm.time}", f"正在响铃：{alarm.label}")
-            body.append(Banner(icon="bell", words=words, do=ring_go(alarm.id)))
+            body.append(k.Banner(icon="bell", words=words, do=ring_go(alarm.id)))
         note = " · ".join(filter(None, (alarm.label, _days_words(ui, alarm.days))))
         if alarm.snoozed_until_s:
             note += ui.t(" · snoozed", " · 贪睡中")
@@ -148,19 +90,19 @@ def alarms_page(s: State, ui: Ui) -> Page:
                 note=note,
                 on=alarm.enabled,
                 alert=alarm.ringing,
-                toggle=enable(alarm=alarm.id, on=not alarm.enabled),
+                toggle=act.enable(alarm=alarm.id, on=not alarm.enabled),
                 do=alarm_page(alarm=alarm.id),
             )
         )
     if not len(s.alarms):
-        body.append(Empty(icon="alarm", words=("No alarms yet", "还没有闹钟")))
-    return Page(
+        body.append(k.Empty(icon="alarm", words=("No alarms yet", "还没有闹钟")))
+    return k.Page(
         title=("Alarms", "闹钟"),
         large=True,
         body=body,
         tabs=_tabs("alarms"),
-        fab=Fab(icon="plus", words=("New alarm", "新建闹钟"), do=new_page()),
-        actions=(IconButton(icon="moon", label=("Bedtime", "就寝时间"), do=bedtime_page()),),
+        fab=k.Fab(icon="plus", words=("New alarm", "新建闹钟"), do=new_page()),
+        actions=(k.IconButton(icon="moon", label=("Bedtime", "就寝时间"), do=bedtime_page()),),
     )
 
 
@@ -168,7 +110,7 @@ def _toggled(days: str, day: str) -> str:
     return ",".join(sorted({*days.split(",")} - {""} ^ {day}))
 
 
-def _form(ui: Ui, a: Alarm) -> tuple[list[Widget], dict[str, Any]]:
+def _form(ui: k.Ui, a: Alarm) -> tuple[list[k.Widget], dict[str, Any]]:
     time = ui.time("time", ("Time", "时间"), a.time)
     label = ui.field("label", ("Label", "标签"), a.label)
     days: str = ui.get("days", a.days)
@@ -178,11 +120,11 @@ def _form(ui: Ui, a: Alarm) -> tuple[list[Widget], dict[str, Any]]:
             selected=str(number) in days.split(","),
             do=ui.set(days=_toggled(days, str(number))),
         )
-        for number, words in enumerate(WEEKDAYS, start=1)
+        for number, words in enumerate(k.WEEKDAYS, start=1)
     )
     presets = ("", WEEKDAYS_ONLY, WEEKEND, EVERY_DAY)
     chips = tuple(
-        Chip(words=_days_words(ui, preset), do=ui.set(days=preset), selected=preset == days)
+        k.Chip(words=_days_words(ui, preset), do=ui.set(days=preset), selected=preset == days)
         for preset in presets
     )
     snoozes = ui.chips("snooze_min", SNOOZES, a.snooze_min, label=("Snooze", "贪睡"))
@@ -196,11 +138,11 @@ def _form(ui: Ui, a: Alarm) -> tuple[list[Widget], dict[str, Any]]:
         "sound": sounds.value,
         "vibrate": vibrate.value,
     }
-    body: list[Widget] = [
-        Big(words=time.value, caption=_days_words(ui, days)),
+    body: list[k.Widget] = [
+        k.Big(words=time.value, caption=_days_words(ui, days)),
         time,
         label,
-        Chips(chips=chips, value=days, label=("Repeat", "重复")),
+        k.Chips(chips=chips, value=days, label=("Repeat", "重复")),
         DayButtons(days=buttons),
         snoozes,
         sounds,
@@ -210,37 +152,37 @@ def _form(ui: Ui, a: Alarm) -> tuple[list[Widget], dict[str, Any]]:
 
 
 @app.page("/new")
-def new_page(s: State, ui: Ui) -> Page:
+def new_page(s: State, ui: k.Ui) -> k.Page:
     """The form for a new alarm."""
     body, args = _form(ui, Alarm(time="07:00"))
-    save = Button(words=("Save", "保存"), do=add_alarm(**args))
-    return Page(title=("New alarm", "新建闹钟"), body=body, footer=(save,))
+    save = k.Button(words=("Save", "保存"), do=act.add_alarm(**args))
+    return k.Page(title=("New alarm", "新建闹钟"), body=body, footer=(save,))
 
 
 @app.page("/a/{alarm}")
-def alarm_page(s: State, ui: Ui, alarm: AlarmId) -> Page:
+def alarm_page(s: State, ui: k.Ui, alarm: AlarmId) -> k.Page:
     """The form for an existing alarm."""
     row = s.alarms[alarm]
     body, args = _form(ui, row)
-    save = Button(words=("Save", "保存"), do=edit_alarm(alarm=alarm, **args))
+    save = k.Button(words=("Save", "保存"), do=act.edit_alarm(alarm=alarm, **args))
     text = " · ".join(filter(None, (row.time, row.label)))
     sure = ui.question(
         ("Delete alarm?", "删除闹钟？"),
         text=text,
         yes=("Delete", "删除"),
-        do=delete_alarm(alarm=alarm),
+        do=act.delete_alarm(alarm=alarm),
     )
-    return Page(
+    return k.Page(
         title=("Edit alarm", "编辑闹钟"),
         body=body,
         footer=(save,),
         dialog=sure,
-        actions=(IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True)),),
+        actions=(k.IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True)),),
     )
 
 
 @app.page("/ring/{alarm}")
-def ring_page(s: State, ui: Ui, alarm: AlarmId) -> Page:
+def ring_page(s: State, ui: k.Ui, alarm: AlarmId) -> k.Page:
     """An alarm that rings."""
     row = s.alarms[alarm]
     if row.ringing:
@@ -250,50 +192,50 @@ def ring_page(s: State, ui: Ui, alarm: AlarmId) -> Page:
         state = ui.t(f"Rings again at {clock}", f"{clock} 再次响铃")
     else:
         state = ui.t("Stopped", "已停止")
-    buttons: list[Widget] = []
+    buttons: list[k.Widget] = []
     if row.ringing and row.snooze_min:
         words = (f"Snooze {row.snooze_min} min", f"贪睡 {row.snooze_min} 分钟")
-        buttons.append(Button(words=words, kind="tonal", icon="moon", do=snooze(alarm=alarm)))
+        buttons.append(k.Button(words=words, kind="tonal", icon="moon", do=act.snooze(alarm=alarm)))
     if row.ringing or row.snoozed_until_s:
-        buttons.append(Button(words=("Dismiss", "停止"), do=dismiss(alarm=alarm)))
-    return Page(
+        buttons.append(k.Button(words=("Dismiss", "停止"), do=act.dismiss(alarm=alarm)))
+    return k.Page(
         title=("Alarm", "闹钟"),
         footer=tuple(buttons),
         body=(
-            Space(60),
+            k.Space(60),
             Dial(words=row.time, caption=state, share=float(row.ringing), done=row.ringing),
-            Paragraph(words=row.label, size_px=24, bold=True, align="center"),
+            k.Paragraph(words=row.label, size_px=24, bold=True, align="center"),
         ),
     )
 
 
 @app.page("/bedtime")
-def bedtime_page(s: State, ui: Ui) -> Page:
+def bedtime_page(s: State, ui: k.Ui) -> k.Page:
     """When to sleep, and how long that is."""
     bedtime = ui.time("bedtime", ("Bedtime", "就寝"), s.bedtime)
     wake = ui.time("wake", ("Get up", "起床"), s.wake)
     length = _length(ui, minutes_between(bedtime.value, wake.value))
     changed = (bedtime.value, wake.value) != (s.bedtime, s.wake)
-    return Page(
+    return k.Page(
         title=("Bedtime", "就寝时间"),
         body=(
-            Big(words=length, caption=("of sleep", "睡眠时长")),
-            Card(
+            k.Big(words=length, caption=("of sleep", "睡眠时长")),
+            k.Card(
                 children=(
-                    Switch(
+                    k.Switch(
                         label=("Bedtime schedule", "就寝计划"),
                         value=s.bedtime_on,
                         icon="moon",
                         subtitle=f"{s.bedtime} - {s.wake}",
-                        do=enable_bedtime(on=not s.bedtime_on),
+                        do=act.enable_bedtime(on=not s.bedtime_on),
                     ),
                 )
             ),
-            Line(children=(bedtime, wake)),
-            Button(
+            k.Line(children=(bedtime, wake)),
+            k.Button(
                 words=("Save times", "保存时间"),
                 enabled=changed,
-                do=set_bedtime(bedtime=bedtime.value, wake=wake.value),
+                do=act.set_bedtime(bedtime=bedtime.value, wake=wake.value),
             ),
         ),
     )
@@ -302,7 +244,7 @@ def bedtime_page(s: State, ui: Ui) -> Page:
 # ---- world clock ---------------------------------------------------------------------------
 
 
-def _there(ui: Ui, zone: Zone, at_s: int) -> tuple[str, str]:
+def _there(ui: k.Ui, zone: Zone, at_s: int) -> tuple[str, str]:
     """Return the time in a city, and how far it is ahead in words."""
     here = datetime.fromtimestamp(at_s, UTC)
     there = datetime.fromtimestamp(at_s + zone.offset_min * 60, UTC)
@@ -317,7 +259,7 @@ def _there(ui: Ui, zone: Zone, at_s: int) -> tuple[str, str]:
     return there.strftime("%H:%M"), f"{ui.t(*day)}, {ahead}"
 
 
-def _city_row(ui: Ui, zone: Zone) -> CityRow:
+def _city_row(ui: k.Ui, zone: Zone) -> CityRow:
     clock, note = _there(ui, zone, ui.now_s)
     return CityRow(
         name=(zone.name, zone.name_zh),
@@ -329,44 +271,44 @@ def _city_row(ui: Ui, zone: Zone) -> CityRow:
 
 
 @app.page("/world")
-def world_page(s: State, ui: Ui) -> Page:
+def world_page(s: State, ui: k.Ui) -> k.Page:
     """The time here and in the chosen cities."""
-    rows: list[Widget] = [_city_row(ui, s.zones[city.zone]) for city in s.cities]
+    rows: list[k.Widget] = [_city_row(ui, s.zones[city.zone]) for city in s.cities]
     if not rows:
-        rows.append(Empty(icon="globe", words=("No cities yet", "还没有城市")))
-    return Page(
+        rows.append(k.Empty(icon="globe", words=("No cities yet", "还没有城市")))
+    return k.Page(
         title=("World clock", "世界时钟"),
         large=True,
         tabs=_tabs("world"),
-        body=(Big(words=ui.clock(ui.now_s), caption=ui.day(ui.now_s)), *rows),
-        fab=Fab(icon="plus", words=("Add city", "添加城市"), do=cities_page()),
+        body=(k.Big(words=ui.clock(ui.now_s), caption=ui.day(ui.now_s)), *rows),
+        fab=k.Fab(icon="plus", words=("Add city", "添加城市"), do=cities_page()),
     )
 
 
 @app.page("/cities")
-def cities_page(s: State, ui: Ui) -> Page:
+def cities_page(s: State, ui: k.Ui) -> k.Page:
     """Choose a city to add."""
     text = ui.field("text", ("Search cities", "搜索城市"), kind="search")
     chosen = {city.zone for city in s.cities}
-    rows: list[Widget] = []
+    rows: list[k.Widget] = []
     for zone in zones_with(s, text.value):
         clock, _ = _there(ui, zone, ui.now_s)
         rows.append(
-            Row(
+            k.Row(
                 title=(zone.name, zone.name_zh),
                 subtitle=zone.country,
                 trailing=clock,
-                lead=Glyph(icon="check" if zone.id in chosen else "globe"),
-                do=city_page(zone=zone.id) if zone.id in chosen else add_city(zone=zone.id),
+                lead=k.Glyph(icon="check" if zone.id in chosen else "globe"),
+                do=city_page(zone=zone.id) if zone.id in chosen else act.add_city(zone=zone.id),
             )
         )
     if not rows:
-        rows.append(Empty(icon="globe", words=("No city found", "没有找到城市")))
-    return Page(title=("Add city", "添加城市"), body=(text, *rows))
+        rows.append(k.Empty(icon="globe", words=("No city found", "没有找到城市")))
+    return k.Page(title=("Add city", "添加城市"), body=(text, *rows))
 
 
 @app.page("/city/{zone}")
-def city_page(s: State, ui: Ui, zone: ZoneId) -> Page:
+def city_page(s: State, ui: k.Ui, zone: ZoneId) -> k.Page:
     """One city, and what time it is there at a time here."""
     row = s.zones[zone]
     clock, note = _there(ui, row, ui.now_s)
@@ -374,30 +316,34 @@ def city_page(s: State, ui: Ui, zone: ZoneId) -> Page:
     midnight_s = ui.now_s - ui.now_s % 86400
     hour, minute = map(int, here.value.split(":"))
     there, day = _there(ui, row, midnight_s + hour * 3600 + minute * 60)
-    body: list[Widget] = [
-        Big(words=clock, caption=note),
-        Card(
-            children=(Row(title=row.country, subtitle=("Country", "国家"), lead=Glyph(icon="map")),)
+    body: list[k.Widget] = [
+        k.Big(words=clock, caption=note),
+        k.Card(
+            children=(
+                k.Row(title=row.country, subtitle=("Country", "国家"), lead=k.Glyph(icon="map")),
+            )
         ),
-        Heading(words=("Convert", "换算")),
+        k.Heading(words=("Convert", "换算")),
         here,
-        Row(title=there, subtitle=day, lead=Glyph(icon="clock"), bold=True),
+        k.Row(title=there, subtitle=day, lead=k.Glyph(icon="clock"), bold=True),
     ]
     if s.cities.first(lambda c: c.zone == zone):
         body.append(
-            Button(
-                words=("Remove from list", "从列表移除"), kind="danger", do=remove_city(zone=zone)
+            k.Button(
+                words=("Remove from list", "从列表移除"),
+                kind="danger",
+                do=act.remove_city(zone=zone),
             )
         )
     else:
-        body.append(Button(words=("Add to list", "添加到列表"), do=add_city(zone=zone)))
-    return Page(title=(row.name, row.name_zh), body=body)
+        body.append(k.Button(words=("Add to list", "添加到列表"), do=act.add_city(zone=zone)))
+    return k.Page(title=(row.name, row.name_zh), body=body)
 
 
 # ---- countdowns and stopwatch --------------------------------------------------------------
 
 
-def _state_words(ui: Ui, row: Countdown) -> str:
+def _state_words(ui: k.Ui, row: Countdown) -> str:
     words = {
         "running": ("Running", "运行中"),
         "paused": ("Paused", "已暂停"),
@@ -407,7 +353,7 @@ def _state_words(ui: Ui, row: Countdown) -> str:
 
 
 @app.page("/timer")
-def timer_page(s: State, ui: Ui) -> Page:
+def timer_page(s: State, ui: k.Ui) -> k.Page:
     """Running countdowns, and a new one."""
     hours = ui.stepper("hours", ("Hours", "小时"), 0, high=23)
     minutes = ui.stepper("minutes", ("Minutes", "分钟"), 0, high=59)
@@ -417,96 +363,102 @@ def timer_page(s: State, ui: Ui) -> Page:
     quick = ui.chips(
         "minutes", tuple((count, (f"{count} min", f"{count} 分钟")) for count in QUICK_MIN), 0
     )
-    running: list[Widget] = [
-        Row(
+    running: list[k.Widget] = [
+        k.Row(
             title=row.label or ui.t("Timer", "计时器"),
             subtitle=_state_words(ui, row),
-            lead=Glyph(icon="timer"),
+            lead=k.Glyph(icon="timer"),
             trailing=span(left_of(row, ui.now_s)),
             bold=True,
             do=countdown_page(countdown=row.id),
         )
         for row in s.countdowns
     ]
-    start = start_countdown(
+    start = act.start_countdown(
         hours=hours.value, minutes=minutes.value, seconds=seconds.value, label=label.value
     )
-    return Page(
+    return k.Page(
         title=("Timer", "计时器"),
         large=True,
         tabs=_tabs("timer"),
         body=(
-            *([Card(children=tuple(running))] if running else []),
-            Big(words=span(total_s), caption=("New timer", "新计时器")),
+            *([k.Card(children=tuple(running))] if running else []),
+            k.Big(words=span(total_s), caption=("New timer", "新计时器")),
             quick,
             hours,
             minutes,
             seconds,
             label,
-            Button(words=("Start", "开始"), icon="play", do=start),
+            k.Button(words=("Start", "开始"), icon="play", do=start),
         ),
     )
 
 
 @app.page("/timer/{countdown}")
-def countdown_page(s: State, ui: Ui, countdown: CountdownId) -> Page:
+def countdown_page(s: State, ui: k.Ui, countdown: CountdownId) -> k.Page:
     """One countdown."""
     row = s.countdowns[countdown]
     left_s = left_of(row, ui.now_s)
     done = row.state == "done"
     go_on = {
-        "running": ActionButton(
-            icon="pause", words=("Pause", "暂停"), do=pause(countdown=countdown)
+        "running": k.ActionButton(
+            icon="pause", words=("Pause", "暂停"), do=act.pause(countdown=countdown)
         ),
-        "paused": ActionButton(
-            icon="play", words=("Resume", "继续"), do=resume(countdown=countdown)
+        "paused": k.ActionButton(
+            icon="play", words=("Resume", "继续"), do=act.resume(countdown=countdown)
         ),
-        "done": ActionButton(
-            icon="refresh", words=("Again", "再来"), do=restart(countdown=countdown)
+        "done": k.ActionButton(
+            icon="refresh", words=("Again", "再来"), do=act.restart(countdown=countdown)
         ),
     }[row.state]
     children = [
         go_on,
-        ActionButton(icon="plus", words=("1 minute", "1 分钟"), do=extend(countdown=countdown)),
-        ActionButton(icon="close", words=("Cancel", "取消"), do=cancel(countdown=countdown)),
+        k.ActionButton(
+            icon="plus", words=("1 minute", "1 分钟"), do=act.extend(countdown=countdown)
+        ),
+        k.ActionButton(icon="close", words=("Cancel", "取消"), do=act.cancel(countdown=countdown)),
     ]
     if not done:
-        do = restart(countdown=countdown)
-        children.insert(1, ActionButton(icon="refresh", words=("Restart", "重新开始"), do=do))
+        do = act.restart(countdown=countdown)
+        children.insert(1, k.ActionButton(icon="refresh", words=("Restart", "重新开始"), do=do))
     share = 1.0 if done else min(1.0, left_s / max(1, row.total_s))
-    return Page(
+    return k.Page(
         title=row.label or ("Timer", "计时器"),
         body=(
-            Space(40),
+            k.Space(40),
             Dial(words=span(left_s), caption=_state_words(ui, row), share=share, done=done),
-            Paragraph(
+            k.Paragraph(
                 words=(f"of {span(row.total_s)}", f"共 {span(row.total_s)}"),
                 muted=True,
                 align="center",
             ),
-            Space(20),
-            Line(children=tuple(children), inset_px=24),
+            k.Space(20),
+            k.Line(children=tuple(children), inset_px=24),
         ),
     )
 
 
 @app.page("/stopwatch")
-def stopwatch_page(s: State, ui: Ui) -> Page:
+def stopwatch_page(s: State, ui: k.Ui) -> k.Page:
     """The stopwatch with its laps, the latest first."""
     shown_s = stopwatch_s(s, ui.now_s)
     running = bool(s.stopwatch_from_s)
     if running:
-        buttons: tuple[Widget, ...] = (
-            ActionButton(icon="flag", words=("Lap", "计次"), do=lap()),
-            ActionButton(icon="pause", words=("Stop", "停止"), do=stop_stopwatch(), selected=True),
+        buttons: tuple[k.Widget, ...] = (
+            k.ActionButton(icon="flag", words=("Lap", "计次"), do=act.lap()),
+            k.ActionButton(
+                icon="pause", words=("Stop", "停止"), do=act.stop_stopwatch(), selected=True
+            ),
         )
     else:
         start_words = ("Go on", "继续") if shown_s else ("Start", "开始")
-        start = ActionButton(icon="play", words=start_words, do=start_stopwatch(), selected=True)
-        reset = ActionButton(icon="refresh", words=("Reset", "重置"), do=reset_stopwatch())
+        start = k.ActionButton(
+            icon="play", words=start_words, do=act.start_stopwatch(), selected=True
+        )
+        reset = k.ActionButton(icon="refresh", words=("Reset", "重置"), do=act.reset_stopwatch())
         buttons = (reset, start) if shown_s or len(s.laps) else (start,)
     times = [row.took_s for row in s.laps]
-    laps: list[Widget] = []
+    laps: list[k.Widget] = []
     for row in reversed(list(s.laps)):
         mark = ""
         if len(times) > 1 and min(times) != max(times):
@@ -514,123 +466,23 @@ def stopwatch_page(s: State, ui: Ui) -> Page:
                 row.took_s, ""
             )
         laps.append(
-            Row(
+            k.Row(
                 title=(f"Lap {row.number}", f"第 {row.number} 圈"),
                 subtitle=mark,
                 trailing=f"{span(row.took_s)}  /  {span(row.at_s)}",
             )
         )
     state = ("Running", "运行中") if running else ("Stopped", "已停止")
-    return Page(
+    return k.Page(
         title=("Stopwatch", "秒表"),
         large=True,
         tabs=_tabs("stopwatch"),
         body=(
             Dial(words=span(shown_s), caption=state, share=shown_s % 60 / 60),
-            Line(children=buttons, inset_px=80),
-            *([Card(children=tuple(laps))] if laps else []),
+            k.Line(children=buttons, inset_px=80),
+            *([k.Card(children=tuple(laps))] if laps else []),
         ),
     )
 
 
-# ---- flows ---------------------------------------------------------------------------------
-
-app.flow(
-    "set an alarm",
-    tap("New alarm"),
-    tap("Time"),
-    tap("Hour 05"),
-    tap("Minute 45"),
-    enter("label", "Swim"),
-    press("back"),
-    tap("Tue"),
-    tap("Thu"),
-    tap("Ripple"),
-    tap(add_alarm),
-)
-app.flow(
-    "edit an alarm",
-    tap(alarm_page, alarm="alarm3"),
-    tap("Once"),
-    tap("Sun"),
-    tap("5 min"),
-    tap(edit_alarm),
-)
-app.flow("switch alarms", tap(enable, alarm="alarm2"), tap(enable, alarm="alarm1"))
-app.flow("delete an alarm", tap(alarm_page, alarm="alarm7"), tap("Delete"), tap(delete_alarm))
-app.flow(
-    "snooze a ringing alarm",
-    tap("New alarm"),
-    tap("Time"),
-    tap("Hour 09"),
-    tap("Minute 10"),
-    tap(add_alarm),
-    wait(600),
-    tap(ring_page, alarm="alarm8"),
-    tap(snooze),
-    wait(600),
-    tap(ring_page, alarm="alarm8"),
-    tap(dismiss),
-)
-app.flow(
-    "change the cities",
-    tap("World"),
-    tap("Add city"),
-    enter("text", "cai"),
-    press("back"),
-    tap(add_city, zone="cairo"),
-    tap(city_page, zone="cairo"),
-    tap("Time here"),
-    tap("Hour 15"),
-    tap("Minute 30"),
-    tap(remove_city),
-    tap(city_page),
-    tap(remove_city),
-)
-app.flow(
-    "time the tea",
-    tap("Timer"),
-    tap("5 min"),
-    tap("Minutes +"),
-    enter("label", "Tea"),
-    press("back"),
-    tap(start_countdown),
-    tap(pause),
-    tap(extend),
-    tap(resume),
-    tap(restart),
-    wait(360),
-    tap(extend),
-)
-app.flow("drop a timer", tap("Timer"), tap("1 min"), tap(start_countdown), tap(cancel))
-app.flow(
-    "time a run",
-    tap("Stopwatch"),
-    tap(start_stopwatch),
-    wait(65),
-    tap(lap),
-    wait(70),
-    tap(lap),
-    tap(stop_stopwatch),
-)
-app.flow(
-    "clear the stopwatch",
-    tap("Stopwatch"),
-    tap(start_stopwatch),
-    wait(9),
-    tap(stop_stopwatch),
-    tap(start_stopwatch),
-    tap(lap),
-    tap(stop_stopwatch),
-    tap(reset_stopwatch),
-    tap(start_stopwatch),
-)
-app.flow(
-    "go to bed earlier",
-    tap("Bedtime"),
-    tap("Bedtime"),
-    tap("Hour 21"),
-    tap("Minute 45"),
-    tap(set_bedtime),
-    tap(enable_bedtime),
-)
+k.read_flows(app, __package__)

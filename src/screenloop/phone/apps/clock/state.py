@@ -8,10 +8,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from screenloop.phone.commands import Go
-from screenloop.phone.declare.app import App
-from screenloop.phone.declare.cast import Cast
-from screenloop.phone.declare.state import AppState, Catalog, Record, Refers, Table
+from screenloop.phone import kit as k
 
 Sound = Literal["Dawn", "Ripple", "Chimes", "Marimba", "Rooster"]
 SOUNDS: tuple[tuple[Sound, tuple[str, str]], ...] = (
@@ -29,9 +26,9 @@ SNOOZES: tuple[tuple[Snooze, tuple[str, str]], ...] = (
     (10, ("10 min", "10 分钟")),
     (15, ("15 min", "15 分钟")),
 )
-AlarmId = Annotated[str, Refers("clock.alarms")]
-ZoneId = Annotated[str, Refers("clock.zones")]
-CountdownId = Annotated[str, Refers("clock.countdowns")]
+AlarmId = Annotated[str, k.Refers("clock.alarms")]
+ZoneId = Annotated[str, k.Refers("clock.zones")]
+CountdownId = Annotated[str, k.Refers("clock.countdowns")]
 Clock = Annotated[str, msgspec.Meta(pattern=r"^([01]\d|2[0-3]):[0-5][05]$")]
 Days = Annotated[
     str,
@@ -46,7 +43,7 @@ WEEKEND = "6,7"
 EVERY_DAY = "1,2,3,4,5,6,7"
 
 
-class Alarm(Record, frozen=True, kw_only=True):
+class Alarm(k.Record, frozen=True, kw_only=True):
     """One alarm."""
 
     time: str
@@ -62,7 +59,7 @@ class Alarm(Record, frozen=True, kw_only=True):
     snoozed_until_s: int = 0
 
 
-class Zone(Record, frozen=True, kw_only=True):
+class Zone(k.Record, frozen=True, kw_only=True):
     """A city of the world."""
 
     name: str
@@ -72,13 +69,13 @@ class Zone(Record, frozen=True, kw_only=True):
     """Ahead of the phone's own time, which is UTC."""
 
 
-class City(Record, frozen=True, kw_only=True):
+class City(k.Record, frozen=True, kw_only=True):
     """A city on the world clock."""
 
     zone: str
 
 
-class Countdown(Record, frozen=True, kw_only=True):
+class Countdown(k.Record, frozen=True, kw_only=True):
     """A timer that counts down."""
 
     label: str
@@ -90,7 +87,7 @@ class Countdown(Record, frozen=True, kw_only=True):
     """What is left, while paused."""
 
 
-class Lap(Record, frozen=True, kw_only=True):
+class Lap(k.Record, frozen=True, kw_only=True):
     """One lap of the stopwatch."""
 
     number: int
@@ -134,20 +131,20 @@ ZONES = (
 )
 
 
-def seed_zones(cast: Cast) -> Iterable[Zone]:
+def seed_zones(cast: k.Cast) -> Iterable[Zone]:
     """The cities that can be chosen, with their hours in early March."""
     for name, name_zh, country, offset_min in ZONES:
         zone = name.lower().replace(" ", "_")
         yield Zone(id=zone, name=name, name_zh=name_zh, country=country, offset_min=offset_min)
 
 
-def seed_cities(cast: Cast) -> Iterable[City]:
+def seed_cities(cast: k.Cast) -> Iterable[City]:
     """Four cities in a world's own order."""
     chosen = cast.rng("clock cities").sample(["tokyo", "berlin", "new_york", "delhi", "sydney"], 4)
     return [City(zone=zone) for zone in chosen]
 
 
-def seed_alarms(cast: Cast) -> Iterable[Alarm]:
+def seed_alarms(cast: k.Cast) -> Iterable[Alarm]:
     """A working week's alarms; the world's seed shifts the minutes."""
     rng = cast.rng("clock alarms")
     rows: tuple[tuple[int, str, str, bool, Snooze, Sound], ...] = (
@@ -170,14 +167,14 @@ def seed_alarms(cast: Cast) -> Iterable[Alarm]:
         )
 
 
-class State(AppState):
+class State(k.AppState):
     """The clock."""
 
-    zones = Catalog(Zone, seed=seed_zones)
-    alarms = Table(Alarm, prefix="alarm", seed=seed_alarms)
-    cities = Table(City, prefix="city", seed=seed_cities)
-    countdowns = Table(Countdown, prefix="timer")
-    laps = Table(Lap, prefix="lap")
+    zones = k.Catalog(Zone, seed=seed_zones)
+    alarms = k.Table(Alarm, prefix="alarm", seed=seed_alarms)
+    cities = k.Table(City, prefix="city", seed=seed_cities)
+    countdowns = k.Table(Countdown, prefix="timer")
+    laps = k.Table(Lap, prefix="lap")
     stopwatch_from_s: int = 0
     """When it was started last; 0 while it stands."""
     stopwatch_kept_s: int = 0
@@ -187,17 +184,17 @@ class State(AppState):
     bedtime_on: bool = False
 
 
-app = App("clock", State, title=("Clock", "时钟"), icon="clock", tint="#4f46e5")
+app = k.App("clock", State, title=("Clock", "时钟"), icon="clock", tint="#4f46e5")
 
 
-def ring_go(alarm: str) -> Go:
+def ring_go(alarm: str) -> k.Go:
     """Return the move to a ringing alarm."""
-    return Go(app=app.id, path=f"/ring/{alarm}")
+    return k.Go(app=app.id, path=f"/ring/{alarm}")
 
 
-def countdown_go(countdown: str) -> Go:
+def countdown_go(countdown: str) -> k.Go:
     """Return the move to a countdown."""
-    return Go(app=app.id, path=f"/timer/{countdown}")
+    return k.Go(app=app.id, path=f"/timer/{countdown}")
 
 
 def in_order(days: str) -> str:

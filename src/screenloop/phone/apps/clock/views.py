@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from math import cos, pi, sin
 
-from screenloop.phone.commands import Do
-from screenloop.phone.draw.canvas import Box, Canvas, Node, Words
-from screenloop.phone.draw.theme import MARGIN_PX
-from screenloop.types import Struct
+from screenloop.phone import kit as k
 
 DOTS = 60
 DIAL_PX = 268
 
 
-class Dial(Struct, frozen=True, kw_only=True):
+class Dial(k.Struct, frozen=True, kw_only=True):
     """A ring of dots around a time; the share that is left or has gone by is lit."""
 
     words: str
-    caption: Words
+    caption: k.Words
     share: float
     done: bool = False
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return DIAL_PX + 32
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         """Draw it in the middle of the width."""
         t = d.theme
         center_x, center_y = x + w // 2, y + 16 + DIAL_PX // 2
@@ -62,28 +58,27 @@ class Dial(Struct, frozen=True, kw_only=True):
         )
         caption = d.words(self.caption)
         d.text(caption, x + 80, center_y + 30, w - 160, size_px=15, color=t.muted, align="center")
-        box = Box(center_x - 100, center_y - 38, 200, 64)
-        d.node(Node(role="heading", label=self.words, box=box))
+        box = k.Box(center_x - 100, center_y - 38, 200, 64)
+        d.node(k.Node(role="heading", label=self.words, box=box))
 
 
-class AlarmRow(Struct, frozen=True, kw_only=True):
+class AlarmRow(k.Struct, frozen=True, kw_only=True):
     """An alarm: a large time, what it is for, and a switch of its own."""
 
     time: str
-    note: Words
+    note: k.Words
     on: bool
-    toggle: Do
-    do: Do
+    toggle: k.Do
+    do: k.Do
     alert: bool = False
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return 98
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         """Draw it as a card."""
         t = d.theme
-        left, width = x + MARGIN_PX, w - 2 * MARGIN_PX
+        left, width = x + k.MARGIN_PX, w - 2 * k.MARGIN_PX
         d.box(left, y + 4, width, 90, t.tint_soft if self.alert else t.surface, radius=20)
         ink = t.ink if self.on else t.muted
         d.text(
@@ -103,41 +98,40 @@ class AlarmRow(Struct, frozen=True, kw_only=True):
         d.box(right, top, 48, 28, t.tint if self.on else t.line, radius=14)
         d.box(right + (24 if self.on else 4), top + 4, 20, 20, "#ffffff", radius=10)
         label = " · ".join(part for part in (self.time, note) if part)
-        d.node(Node(role="row", label=label, box=Box(left, y + 4, width - 84, 90), do=self.do))
+        d.node(k.Node(role="row", label=label, box=k.Box(left, y + 4, width - 84, 90), do=self.do))
         d.node(
-            Node(
+            k.Node(
                 role="switch",
                 label=label,
-                box=Box(right - 16, y + 4, 84, 90),
+                box=k.Box(right - 16, y + 4, 84, 90),
                 do=self.toggle,
                 checked=self.on,
             )
         )
 
 
-class DayButton(Struct, frozen=True, kw_only=True):
+class DayButton(k.Struct, frozen=True, kw_only=True):
     """One weekday."""
 
     words: tuple[str, str]
-    do: Do
+    do: k.Do
     selected: bool
 
 
-class DayButtons(Struct, frozen=True, kw_only=True):
+class DayButtons(k.Struct, frozen=True, kw_only=True):
     """The seven weekdays; each is switched by a touch."""
 
     days: tuple[DayButton, ...]
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return 58
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         """Draw them side by side."""
         t = d.theme
-        cell = (w - 2 * MARGIN_PX) // 7
+        cell = (w - 2 * k.MARGIN_PX) // 7
         for number, day in enumerate(self.days):
-            left = x + MARGIN_PX + number * cell
+            left = x + k.MARGIN_PX + number * cell
             label = d.words(day.words)
             short = label[-1] if d.lang == "zh" else label[:2]
             inset = (cell - 44) // 2
@@ -154,33 +148,32 @@ class DayButtons(Struct, frozen=True, kw_only=True):
                 color=t.on_tint if day.selected else t.ink,
             )
             d.node(
-                Node(
+                k.Node(
                     role="checkbox",
                     label=label,
-                    box=Box(left, y + 4, cell, 48),
+                    box=k.Box(left, y + 4, cell, 48),
                     do=day.do,
                     checked=day.selected,
                 )
             )
 
 
-class CityRow(Struct, frozen=True, kw_only=True):
+class CityRow(k.Struct, frozen=True, kw_only=True):
     """A city, how far ahead it is, and its large time."""
 
-    name: Words
-    note: Words
+    name: k.Words
+    note: k.Words
     clock: str
     by_day: bool
-    do: Do
+    do: k.Do
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return 88
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         """Draw it as a card that is dark where it is night."""
         t = d.theme
-        left, width = x + MARGIN_PX, w - 2 * MARGIN_PX
+        left, width = x + k.MARGIN_PX, w - 2 * k.MARGIN_PX
         night = not self.by_day and not t.dark
         fill = "#232a44" if night else t.surface
         ink, muted = ("#ffffff", "#aeb6d0") if night else (t.ink, t.muted)
@@ -201,4 +194,4 @@ class CityRow(Struct, frozen=True, kw_only=True):
             role=None,
         )
         label = " · ".join((name, self.clock, note))
-        d.node(Node(role="row", label=label, box=Box(left, y + 4, width, 80), do=self.do))
+        d.node(k.Node(role="row", label=label, box=k.Box(left, y + 4, width, 80), do=self.do))

@@ -8,27 +8,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from screenloop.phone.commands import Back, Copy, Go, Share
-from screenloop.phone.declare.app import App
-from screenloop.phone.declare.cast import Cast
-from screenloop.phone.declare.context import Ctx
-from screenloop.phone.declare.flow_steps import enter, tap
-from screenloop.phone.declare.state import AppState, Record, Refers, Table
-from screenloop.phone.declare.view import Ui
-from screenloop.phone.draw.page import Fab, Page, Tab
-from screenloop.phone.draw.rows import Avatar, Glyph, Row
-from screenloop.phone.draw.widgets import (
-    ActionButton,
-    Button,
-    Card,
-    Divider,
-    Empty,
-    Heading,
-    IconButton,
-    Line,
-    Paragraph,
-    Widget,
-)
+from screenloop.phone import kit as k
 
 Group = Literal["family", "friends", "work", "other"]
 GROUPS: tuple[tuple[Group, tuple[str, str]], ...] = (
@@ -37,11 +17,11 @@ GROUPS: tuple[tuple[Group, tuple[str, str]], ...] = (
     ("work", ("Work", "工作")),
     ("other", ("Other", "其他")),
 )
-PersonId = Annotated[str, Refers("contacts.people")]
+PersonId = Annotated[str, k.Refers("contacts.people")]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=60)]
 
 
-class Person(Record, frozen=True, kw_only=True):
+class Person(k.Record, frozen=True, kw_only=True):
     """One contact."""
 
     name: str
@@ -55,7 +35,7 @@ class Person(Record, frozen=True, kw_only=True):
     blocked: bool = False
 
 
-def seed_people(cast: Cast) -> Iterable[Person]:
+def seed_people(cast: k.Cast) -> Iterable[Person]:
     """Most of the world's people, with groups and a few favourites."""
     rng = cast.rng("contacts")
     for member in cast.people[:20]:
@@ -70,13 +50,13 @@ def seed_people(cast: Cast) -> Iterable[Person]:
         )
 
 
-class State(AppState):
+class State(k.AppState):
     """The address book."""
 
-    people = Table(Person, prefix="person", seed=seed_people)
+    people = k.Table(Person, prefix="person", seed=seed_people)
 
 
-app = App("contacts", State, title=("Contacts", "通讯录"), icon="users", tint="#2563eb")
+app = k.App("contacts", State, title=("Contacts", "通讯录"), icon="users", tint="#2563eb")
 
 
 # ---- actions -------------------------------------------------------------------------------
@@ -90,7 +70,7 @@ app = App("contacts", State, title=("Contacts", "通讯录"), icon="users", tint
 )
 def add(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     name: Name,
     phone: str,
     email: str = "",
@@ -108,7 +88,7 @@ def add(
         )
     )
     ctx.toast(ctx.t("Contact saved", "联系人已保存"))
-    ctx.move(Back())
+    ctx.move(k.Back())
     ctx.move(person_page(person=person.id))
 
 
@@ -120,7 +100,7 @@ def add(
 )
 def edit(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     person: PersonId,
     name: Name,
     phone: str,
@@ -138,7 +118,7 @@ def edit(
         group=group,
     )
     ctx.toast(ctx.t("Contact updated", "联系人已更新"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -147,7 +127,7 @@ def edit(
     writes=["people"],
     check=lambda before, after, a: after.people[a.person].note == a.note,
 )
-def write_note(s: State, ctx: Ctx, person: PersonId, note: str) -> None:
+def write_note(s: State, ctx: k.Ctx, person: PersonId, note: str) -> None:
     """Write a note about a contact."""
     s.people.update(person, note=note)
     ctx.toast(ctx.t("Note saved", "备注已保存"))
@@ -159,7 +139,7 @@ def write_note(s: State, ctx: Ctx, person: PersonId, note: str) -> None:
     writes=["people"],
     check=lambda before, after, a: after.people[a.person].favourite == a.on,
 )
-def favourite(s: State, ctx: Ctx, person: PersonId, on: bool) -> None:
+def favourite(s: State, ctx: k.Ctx, person: PersonId, on: bool) -> None:
     """Mark a contact as favourite, or not."""
     s.people.update(person, favourite=on)
 
@@ -170,7 +150,7 @@ def favourite(s: State, ctx: Ctx, person: PersonId, on: bool) -> None:
     writes=["people"],
     check=lambda before, after, a: after.people[a.person].blocked == a.on,
 )
-def block(s: State, ctx: Ctx, person: PersonId, on: bool) -> None:
+def block(s: State, ctx: k.Ctx, person: PersonId, on: bool) -> None:
     """Block or unblock a contact."""
     s.people.update(person, blocked=on)
     ctx.toast(ctx.t("Blocked", "已屏蔽") if on else ctx.t("Unblocked", "已取消屏蔽"))
@@ -182,29 +162,21 @@ def block(s: State, ctx: Ctx, person: PersonId, on: bool) -> None:
     writes=["people"],
     check=lambda before, after, a: a.person not in after.people,
 )
-def delete(s: State, ctx: Ctx, person: PersonId) -> None:
+def delete(s: State, ctx: k.Ctx, person: PersonId) -> None:
     """Delete a contact."""
     s.people.remove(person)
     ctx.toast(ctx.t("Contact deleted", "联系人已删除"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
-@app.query(
-    "people.search",
-    tool="Find contacts by part of a name, number or city.",
-    shows="/",
-)
-def search(s: State, ctx: Ctx, text: str = "") -> list[Person]:
+@app.query("people.search", tool="Find contacts by part of a name, number or city.", shows="/")
+def search(s: State, ctx: k.Ctx, text: str = "") -> list[Person]:
     """Return the contacts that hold the text."""
     return _found(s, text)
 
 
-@app.query(
-    "people.get",
-    tool="Read one contact.",
-    shows="/p/{person}",
-)
-def get(s: State, ctx: Ctx, person: PersonId) -> Person:
+@app.query("people.get", tool="Read one contact.", shows="/p/{person}")
+def get(s: State, ctx: k.Ctx, person: PersonId) -> Person:
     """Return one contact."""
     return s.people[person]
 
@@ -218,78 +190,64 @@ def _found(s: State, text: str) -> list[Person]:
     return sorted(people, key=lambda p: p.name)
 
 
-def _row(person: Person) -> Row:
-    return Row(
+def _row(person: Person) -> k.Row:
+    return k.Row(
         title=person.name,
         subtitle=person.phone,
-        lead=Avatar(name=person.name),
+        lead=k.Avatar(name=person.name),
         trailing_icon="star_filled" if person.favourite else "",
         do=person_page(person=person.id),
     )
 
 
-def _tabs(shown: str) -> tuple[Tab, ...]:
-    return (
-        Tab(
-            icon="users",
-            words=("People", "联系人"),
-            selected=shown == "people",
-            do=people_page().at_root(),
-        ),
-        Tab(
-            icon="star",
-            words=("Favourites", "收藏"),
-            selected=shown == "favourites",
-            do=favourites_page().at_root(),
-        ),
-        Tab(
-            icon="tag",
-            words=("Groups", "分组"),
-            selected=shown == "groups",
-            do=groups_page().at_root(),
-        ),
+def _tabs(shown: str) -> tuple[k.Tab, ...]:
+    return k.tabs(
+        shown,
+        ("people", "users", ("People", "联系人"), people_page()),
+        ("favourites", "star", ("Favourites", "收藏"), favourites_page()),
+        ("groups", "tag", ("Groups", "分组"), groups_page()),
     )
 
 
 @app.page("/")
-def people_page(s: State, ui: Ui) -> Page:
+def people_page(s: State, ui: k.Ui) -> k.Page:
     """All people, by name."""
     text = ui.field("text", ("Search people", "搜索联系人"), kind="search")
     found = _found(s, text.value)
-    body: list[Widget] = [text]
+    body: list[k.Widget] = [text]
     letter = ""
     for person in found:
         if person.name[0] != letter:
             letter = person.name[0]
-            body.append(Heading(words=letter))
+            body.append(k.Heading(words=letter))
         body.append(_row(person))
     if not found:
-        body.append(Empty(icon="users", words=("Nobody found", "没有找到联系人")))
-    return Page(
+        body.append(k.Empty(icon="users", words=("Nobody found", "没有找到联系人")))
+    return k.Page(
         title=("Contacts", "通讯录"),
         body=body,
         large=True,
         tabs=_tabs("people"),
-        fab=Fab(icon="user_plus", words=("New contact", "新建联系人"), do=new_page()),
+        fab=k.Fab(icon="user_plus", words=("New contact", "新建联系人"), do=new_page()),
     )
 
 
 @app.page("/favourites")
-def favourites_page(s: State, ui: Ui) -> Page:
+def favourites_page(s: State, ui: k.Ui) -> k.Page:
     """The favourites only."""
-    rows: list[Widget] = [_row(p) for p in _found(s, "") if p.favourite]
+    rows: list[k.Widget] = [_row(p) for p in _found(s, "") if p.favourite]
     if not rows:
-        rows.append(Empty(icon="star", words=("No favourites yet", "还没有收藏")))
-    return Page(title=("Favourites", "收藏"), body=rows, large=True, tabs=_tabs("favourites"))
+        rows.append(k.Empty(icon="star", words=("No favourites yet", "还没有收藏")))
+    return k.Page(title=("Favourites", "收藏"), body=rows, large=True, tabs=_tabs("favourites"))
 
 
 @app.page("/groups")
-def groups_page(s: State, ui: Ui) -> Page:
+def groups_page(s: State, ui: k.Ui) -> k.Page:
     """The groups and how many are in each."""
     rows = [
-        Row(
+        k.Row(
             title=words,
-            lead=Glyph(icon="users"),
+            lead=k.Glyph(icon="users"),
             trailing_icon="chevron_right",
             subtitle=ui.t(f"{count} people", f"{count} 人"),
             do=group_page(group=group),
@@ -297,36 +255,36 @@ def groups_page(s: State, ui: Ui) -> Page:
         for group, words in GROUPS
         for count in (len(s.people.where(lambda p, g=group: p.group == g)),)  # type: ignore[misc]
     ]
-    return Page(title=("Groups", "分组"), body=rows, large=True, tabs=_tabs("groups"))
+    return k.Page(title=("Groups", "分组"), body=rows, large=True, tabs=_tabs("groups"))
 
 
 @app.page("/groups/{group}")
-def group_page(s: State, ui: Ui, group: str) -> Page:
+def group_page(s: State, ui: k.Ui, group: str) -> k.Page:
     """The people of one group."""
-    rows: list[Widget] = [_row(p) for p in _found(s, "") if p.group == group]
-    return Page(title=dict(GROUPS).get(group, group), body=rows)  # type: ignore[call-overload]
+    rows: list[k.Widget] = [_row(p) for p in _found(s, "") if p.group == group]
+    return k.Page(title=dict(GROUPS).get(group, group), body=rows)  # type: ignore[call-overload]
 
 
 def _writing_to(phone: str) -> str:
     return f"/new/{quote(phone, safe='')}" if phone else "/new"
 
 
-def _details(ui: Ui, p: Person) -> Card:
+def _details(ui: k.Ui, p: Person) -> k.Card:
     rows = [
-        Row(
+        k.Row(
             title=p.phone,
             subtitle=("Mobile", "手机"),
-            lead=Glyph(icon="phone"),
-            do=Copy(text=p.phone),
-        ),
+            lead=k.Glyph(icon="phone"),
+            do=k.Copy(text=p.phone),
+        )
     ]
     if p.email:
         rows.append(
-            Row(
+            k.Row(
                 title=p.email,
                 subtitle=("Email", "邮箱"),
-                lead=Glyph(icon="mail"),
-                do=Copy(text=p.email),
+                lead=k.Glyph(icon="mail"),
+                do=k.Copy(text=p.email),
             )
         )
     facts = (
@@ -335,78 +293,79 @@ def _details(ui: Ui, p: Person) -> Card:
         (ui.t(*dict(GROUPS)[p.group]), ("Group", "分组"), "tag"),
     )
     rows += [
-        Row(title=value, subtitle=words, lead=Glyph(icon=icon))
+        k.Row(title=value, subtitle=words, lead=k.Glyph(icon=icon))
         for value, words, icon in facts
         if value
     ]
-    return Card(children=tuple(rows))
+    return k.Card(children=tuple(rows))
+
+
+def _reach(p: Person) -> k.Line:
+    buttons = (
+        k.ActionButton(icon="phone", words=("Call", "呼叫"), do=k.Copy(text=p.phone)),
+        k.ActionButton(
+            icon="message",
+            words=("Message", "发短信"),
+            do=k.Go(app="messages", path=_writing_to(p.phone)),
+        ),
+        k.ActionButton(
+            icon="share", words=("Share", "分享"), do=k.Share(text=f"{p.name} {p.phone}")
+        ),
+    )
+    return k.Line(children=buttons, inset_px=24)
 
 
 @app.page("/p/{person}")
-def person_page(s: State, ui: Ui, person: PersonId) -> Page:
+def person_page(s: State, ui: k.Ui, person: PersonId) -> k.Page:
     """One contact."""
     p = s.people[person]
-    sure = ui.question(
-        ("Delete contact?", "删除联系人？"),
-        text=p.name,
-        yes=("Delete", "删除"),
-        do=delete(person=p.id),
-    )
     note = ui.field("note", ("Note", "备注"), p.note, lines=2)
-    return Page(
+    return k.Page(
         title="",
         actions=(
-            IconButton(
+            k.IconButton(
                 icon="star_filled" if p.favourite else "star",
                 selected=p.favourite,
                 label=("Favourite", "收藏"),
                 do=favourite(person=p.id, on=not p.favourite),
             ),
-            IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(person=p.id)),
-            IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True)),
+            k.IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(person=p.id)),
+            k.IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True)),
         ),
         body=(
-            Avatar(name=p.name, size_px=96),
-            Paragraph(words=p.name, size_px=24, bold=True, align="center", lines=1),
+            k.Avatar(name=p.name, size_px=96),
+            k.Paragraph(words=p.name, size_px=24, bold=True, align="center", lines=1),
             *(
-                [Paragraph(words=("Blocked", "已屏蔽"), color="#d92d20", align="center")]
+                [k.Paragraph(words=("Blocked", "已屏蔽"), color="#d92d20", align="center")]
                 if p.blocked
                 else []
             ),
-            Line(
-                children=(
-                    ActionButton(icon="phone", words=("Call", "呼叫"), do=Copy(text=p.phone)),
-                    ActionButton(
-                        icon="message",
-                        words=("Message", "发短信"),
-                        do=Go(app="messages", path=_writing_to(p.phone)),
-                    ),
-                    ActionButton(
-                        icon="share", words=("Share", "分享"), do=Share(text=f"{p.name} {p.phone}")
-                    ),
-                ),
-                inset_px=24,
-            ),
+            _reach(p),
             _details(ui, p),
             note,
-            Button(
+            k.Button(
                 words=("Save note", "保存备注"),
                 kind="tonal",
                 do=write_note(person=p.id, note=note.value),
                 enabled=note.value != p.note,
             ),
-            Divider(),
-            Row(
+            k.Divider(),
+            k.Row(
                 title=("Unblock", "取消屏蔽") if p.blocked else ("Block", "屏蔽"),
                 danger=True,
                 do=block(person=p.id, on=not p.blocked),
             ),
         ),
-        dialog=sure,
+        dialog=ui.question(
+            ("Delete contact?", "删除联系人？"),
+            text=p.name,
+            yes=("Delete", "删除"),
+            do=delete(person=p.id),
+        ),
     )
 
 
-def _form(ui: Ui, p: Person) -> tuple[list[Widget], dict[str, Any]]:
+def _form(ui: k.Ui, p: Person) -> tuple[list[k.Widget], dict[str, Any]]:
     name = ui.field("name", ("Name", "姓名"), p.name)
     phone = ui.field("phone", ("Phone", "电话"), p.phone, kind="phone")
     email = ui.field("email", ("Email", "邮箱"), p.email)
@@ -423,46 +382,21 @@ def _form(ui: Ui, p: Person) -> tuple[list[Widget], dict[str, Any]]:
 
 
 @app.page("/new")
-def new_page(s: State, ui: Ui) -> Page:
+def new_page(s: State, ui: k.Ui) -> k.Page:
     """The form for a new contact."""
     fields, args = _form(ui, Person(name="", phone=""))
-    save = Button(words=("Save", "保存"), do=add(**args), enabled=bool(args["name"].strip()))
-    return Page(title=("New contact", "新建联系人"), body=(*fields, save))
+    save = k.Button(words=("Save", "保存"), do=add(**args), enabled=bool(args["name"].strip()))
+    return k.Page(title=("New contact", "新建联系人"), body=(*fields, save))
 
 
 @app.page("/p/{person}/edit")
-def edit_page(s: State, ui: Ui, person: PersonId) -> Page:
+def edit_page(s: State, ui: k.Ui, person: PersonId) -> k.Page:
     """The form for an existing contact."""
     fields, args = _form(ui, s.people[person])
-    save = Button(
+    save = k.Button(
         words=("Save", "保存"), do=edit(person=person, **args), enabled=bool(args["name"].strip())
     )
-    return Page(title=("Edit contact", "编辑联系人"), body=(*fields, save))
+    return k.Page(title=("Edit contact", "编辑联系人"), body=(*fields, save))
 
 
-# ---- flows ---------------------------------------------------------------------------------
-
-app.flow(
-    "save a contact",
-    tap("New contact"),
-    enter("name", "Zoe Young"),
-    enter("phone", "555-0101"),
-    tap("Work"),
-    tap(add),
-)
-app.flow(
-    "change a city",
-    tap(person_page, person="person3"),
-    tap(edit_page),
-    enter("city", "Sunvale"),
-    tap(edit),
-)
-app.flow("star somebody", tap(person_page, person="person5"), tap(favourite))
-app.flow(
-    "note and block",
-    tap(person_page, person="person2"),
-    enter("note", "Met at the fair"),
-    tap(write_note),
-    tap(block),
-)
-app.flow("delete somebody", tap(person_page, person="person4"), tap("Delete"), tap(delete))
+k.read_flows(app, __package__)

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.gallery.seed import (
     CAMERA,
     OWN_ALBUMS,
@@ -18,8 +19,6 @@ from screenloop.phone.apps.gallery.seed import (
     Photo,
 )
 from screenloop.phone.apps.gallery.state import FileId, PhotoId, State, app, at, found
-from screenloop.phone.commands import Back
-from screenloop.phone.declare.context import Ctx
 from screenloop.phone.draw.imagery import SCENE_KINDS
 
 # ---- actions on photos -----------------------------------------------------------------------
@@ -31,7 +30,7 @@ from screenloop.phone.draw.imagery import SCENE_KINDS
     writes=["photos"],
     check=lambda before, after, a: after.photos[a.photo].favourite == a.on,
 )
-def favourite(s: State, ctx: Ctx, photo: PhotoId, on: bool) -> None:
+def favourite(s: State, ctx: k.Ctx, photo: PhotoId, on: bool) -> None:
     """Mark a photo as favourite, or not."""
     s.photos.update(photo, favourite=on)
 
@@ -42,13 +41,13 @@ def favourite(s: State, ctx: Ctx, photo: PhotoId, on: bool) -> None:
     writes=["photos"],
     check=lambda before, after, a: after.photos[a.photo].title == a.title.strip(),
 )
-def edit(s: State, ctx: Ctx, photo: PhotoId, title: Name, place: str) -> None:
+def edit(s: State, ctx: k.Ctx, photo: PhotoId, title: Name, place: str) -> None:
     """Change a photo's title and place."""
     if not title.strip():
         ctx.refuse(ctx.t("A photo needs a title", "照片需要标题"))
     s.photos.update(photo, title=title.strip(), place=place.strip())
     ctx.toast(ctx.t("Details saved", "详情已保存"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -57,12 +56,12 @@ def edit(s: State, ctx: Ctx, photo: PhotoId, title: Name, place: str) -> None:
     writes=["photos"],
     check=lambda before, after, a: after.photos[a.photo].album == a.album,
 )
-def move(s: State, ctx: Ctx, photo: PhotoId, album: AlbumId) -> None:
+def move(s: State, ctx: k.Ctx, photo: PhotoId, album: AlbumId) -> None:
     """Move a photo to another album."""
     name = s.albums[album].name
     s.photos.update(photo, album=album)
     ctx.toast(ctx.t(f"Moved to {name}", f"已移到{name}"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -71,7 +70,7 @@ def move(s: State, ctx: Ctx, photo: PhotoId, album: AlbumId) -> None:
     writes=["photos"],
     check=lambda before, after, a: len(after.photos) == len(before.photos) + 1,
 )
-def copy(s: State, ctx: Ctx, photo: PhotoId) -> None:
+def copy(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
     """Duplicate a photo, next to itself in time."""
     old = s.photos[photo]
     s.photos.add(msgspec.structs.replace(old, title=f"{old.title} copy"[:40], favourite=False))
@@ -84,11 +83,11 @@ def copy(s: State, ctx: Ctx, photo: PhotoId) -> None:
     writes=["photos"],
     check=lambda before, after, a: after.photos[a.photo].trashed,
 )
-def trash(s: State, ctx: Ctx, photo: PhotoId) -> None:
+def trash(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
     """Move a photo to the trash."""
     s.photos.update(photo, trashed=True, favourite=False)
     ctx.toast(ctx.t("Moved to trash", "已移到回收站"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -97,11 +96,11 @@ def trash(s: State, ctx: Ctx, photo: PhotoId) -> None:
     writes=["photos"],
     check=lambda before, after, a: not after.photos[a.photo].trashed,
 )
-def restore(s: State, ctx: Ctx, photo: PhotoId) -> None:
+def restore(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
     """Bring a photo back from the trash."""
     s.photos.update(photo, trashed=False)
     ctx.toast(ctx.t("Photo restored", "照片已恢复"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -110,13 +109,13 @@ def restore(s: State, ctx: Ctx, photo: PhotoId) -> None:
     writes=["photos"],
     check=lambda before, after, a: a.photo not in after.photos,
 )
-def delete(s: State, ctx: Ctx, photo: PhotoId) -> None:
+def delete(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
     """Delete a photo of the trash for good."""
     if not s.photos[photo].trashed:
         ctx.refuse(ctx.t("Move the photo to the trash first", "请先将照片移到回收站"))
     s.photos.remove(photo)
     ctx.toast(ctx.t("Photo deleted", "照片已删除"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -125,7 +124,7 @@ def delete(s: State, ctx: Ctx, photo: PhotoId) -> None:
     writes=["photos"],
     check=lambda before, after, a: not after.photos.where(lambda p: p.trashed),
 )
-def empty_trash(s: State, ctx: Ctx) -> None:
+def empty_trash(s: State, ctx: k.Ctx) -> None:
     """Delete all photos of the trash for good."""
     for photo in s.photos.where(lambda p: p.trashed):
         s.photos.remove(photo.id)
@@ -138,7 +137,7 @@ def empty_trash(s: State, ctx: Ctx) -> None:
     writes=["photos"],
     check=lambda before, after, a: len(after.photos) == len(before.photos) + 1,
 )
-def take(s: State, ctx: Ctx, camera: Literal["back", "front"]) -> None:
+def take(s: State, ctx: k.Ctx, camera: Literal["back", "front"]) -> None:
     """Take the picture that the viewfinder shows."""
     kind, seed = scene(s, camera)
     number = 1 + len(s.photos.where(lambda p: p.title.startswith("IMG_")))
@@ -160,25 +159,25 @@ def scene(s: State, camera: str) -> tuple[str, int]:
     tool="Find photos by part of a title, place or album, newest first.",
     shows="/search",
 )
-def search(s: State, ctx: Ctx, text: str = "") -> list[Photo]:
+def search(s: State, ctx: k.Ctx, text: str = "") -> list[Photo]:
     """Return the photos that hold the text."""
     return found(s, text)
 
 
 @app.query("photos.get", tool="Read one photo's details.", shows="/photo/{photo}/info")
-def get(s: State, ctx: Ctx, photo: PhotoId) -> Photo:
+def get(s: State, ctx: k.Ctx, photo: PhotoId) -> Photo:
     """Return one photo."""
     return s.photos[photo]
 
 
 @app.query("favourites.list", tool="List the favourite photos.", shows="/favourites")
-def list_favourites(s: State, ctx: Ctx) -> list[Photo]:
+def list_favourites(s: State, ctx: k.Ctx) -> list[Photo]:
     """Return the starred photos."""
     return [p for p in found(s, "") if p.favourite]
 
 
 @app.query("trash.list", tool="List the photos in the trash.", shows="/trash")
-def list_trash(s: State, ctx: Ctx) -> list[Photo]:
+def list_trash(s: State, ctx: k.Ctx) -> list[Photo]:
     """Return what was deleted."""
     return found(s, "", trashed=True)
 
@@ -192,11 +191,11 @@ def list_trash(s: State, ctx: Ctx) -> list[Photo]:
     writes=["albums"],
     check=lambda before, after, a: len(after.albums) == len(before.albums) + 1,
 )
-def add_album(s: State, ctx: Ctx, name: Name) -> None:
+def add_album(s: State, ctx: k.Ctx, name: Name) -> None:
     """Make a new, empty album."""
     _check_name(ctx, name, [a.name for a in s.albums])
     album = s.albums.add(Album(name=name.strip()))
-    ctx.move(Back())
+    ctx.move(k.Back())
     ctx.move(at(f"/album/{album.id}"))
 
 
@@ -206,12 +205,12 @@ def add_album(s: State, ctx: Ctx, name: Name) -> None:
     writes=["albums"],
     check=lambda before, after, a: after.albums[a.album].name == a.name.strip(),
 )
-def rename_album(s: State, ctx: Ctx, album: AlbumId, name: Name) -> None:
+def rename_album(s: State, ctx: k.Ctx, album: AlbumId, name: Name) -> None:
     """Give an album another name."""
     _check_own(ctx, album)
     _check_name(ctx, name, [a.name for a in s.albums if a.id != album])
     s.albums.update(album, name=name.strip())
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -220,24 +219,24 @@ def rename_album(s: State, ctx: Ctx, album: AlbumId, name: Name) -> None:
     writes=["albums", "photos"],
     check=lambda before, after, a: a.album not in after.albums,
 )
-def delete_album(s: State, ctx: Ctx, album: AlbumId) -> None:
+def delete_album(s: State, ctx: k.Ctx, album: AlbumId) -> None:
     """Delete an album; its photos move to Camera."""
     _check_own(ctx, album)
     s.albums.remove(album)
     for photo in s.photos.where(lambda p: p.album == album):
         s.photos.update(photo.id, album=CAMERA)
     ctx.toast(ctx.t("Album deleted", "相册已删除"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.query("albums.list", tool="List the albums.", shows="/albums")
-def list_albums(s: State, ctx: Ctx) -> list[Album]:
+def list_albums(s: State, ctx: k.Ctx) -> list[Album]:
     """Return all albums."""
     return list(s.albums)
 
 
 @app.query("albums.photos", tool="List the photos of an album.", shows="/album/{album}")
-def album_photos(s: State, ctx: Ctx, album: AlbumId) -> list[Photo]:
+def album_photos(s: State, ctx: k.Ctx, album: AlbumId) -> list[Photo]:
     """Return the photos of an album, newest first."""
     s.albums[album]
     return [p for p in found(s, "") if p.album == album]
@@ -249,11 +248,11 @@ def album_photos(s: State, ctx: Ctx, album: AlbumId) -> list[Photo]:
     writes=["folders"],
     check=lambda before, after, a: len(after.folders) == len(before.folders) + 1,
 )
-def add_folder(s: State, ctx: Ctx, name: Name) -> None:
+def add_folder(s: State, ctx: k.Ctx, name: Name) -> None:
     """Make a new folder."""
     _check_name(ctx, name, [f.name for f in s.folders])
     folder = s.folders.add(Folder(name=name.strip()))
-    ctx.move(Back())
+    ctx.move(k.Back())
     ctx.move(at(f"/folder/{folder.id}"))
 
 
@@ -263,11 +262,11 @@ def add_folder(s: State, ctx: Ctx, name: Name) -> None:
     writes=["folders"],
     check=lambda before, after, a: after.folders[a.folder].name == a.name.strip(),
 )
-def rename_folder(s: State, ctx: Ctx, folder: FolderId, name: Name) -> None:
+def rename_folder(s: State, ctx: k.Ctx, folder: FolderId, name: Name) -> None:
     """Give a folder another name."""
     _check_name(ctx, name, [f.name for f in s.folders if f.id != folder])
     s.folders.update(folder, name=name.strip())
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -276,12 +275,12 @@ def rename_folder(s: State, ctx: Ctx, folder: FolderId, name: Name) -> None:
     writes=["folders"],
     check=lambda before, after, a: a.folder not in after.folders,
 )
-def delete_folder(s: State, ctx: Ctx, folder: FolderId) -> None:
+def delete_folder(s: State, ctx: k.Ctx, folder: FolderId) -> None:
     """Delete an empty folder."""
     if s.files.where(lambda f: f.folder == folder):
         ctx.refuse(ctx.t("The folder is not empty", "文件夹不为空"))
     s.folders.remove(folder)
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -290,12 +289,12 @@ def delete_folder(s: State, ctx: Ctx, folder: FolderId) -> None:
     writes=["files"],
     check=lambda before, after, a: after.files[a.file].name == a.name.strip(),
 )
-def rename_file(s: State, ctx: Ctx, file: FileId, name: Name) -> None:
+def rename_file(s: State, ctx: k.Ctx, file: FileId, name: Name) -> None:
     """Give a file another name."""
     folder = s.files[file].folder
     _check_name(ctx, name, [f.name for f in s.files if f.folder == folder and f.id != file])
     s.files.update(file, name=name.strip(), modified_at=ctx.now_s)
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -304,12 +303,12 @@ def rename_file(s: State, ctx: Ctx, file: FileId, name: Name) -> None:
     writes=["files"],
     check=lambda before, after, a: after.files[a.file].folder == a.folder,
 )
-def move_file(s: State, ctx: Ctx, file: FileId, folder: FolderId) -> None:
+def move_file(s: State, ctx: k.Ctx, file: FileId, folder: FolderId) -> None:
     """Move a file to another folder."""
     name = s.folders[folder].name
     s.files.update(file, folder=folder)
     ctx.toast(ctx.t(f"Moved to {name}", f"已移到{name}"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -318,48 +317,48 @@ def move_file(s: State, ctx: Ctx, file: FileId, folder: FolderId) -> None:
     writes=["files"],
     check=lambda before, after, a: a.file not in after.files,
 )
-def delete_file(s: State, ctx: Ctx, file: FileId) -> None:
+def delete_file(s: State, ctx: k.Ctx, file: FileId) -> None:
     """Delete a file."""
     s.files.remove(file)
     ctx.toast(ctx.t("File deleted", "文件已删除"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.query(
     "files.search", tool="Find files by part of a name; tells their folder.", shows="/search"
 )
-def search_files(s: State, ctx: Ctx, text: str = "") -> list[File]:
+def search_files(s: State, ctx: k.Ctx, text: str = "") -> list[File]:
     """Return the files whose name holds the text."""
     wanted = text.casefold().strip()
     return sorted(s.files.where(lambda f: wanted in f.name.casefold()), key=lambda f: f.name)
 
 
 @app.query("folders.list", tool="List the folders.", shows="/files")
-def list_folders(s: State, ctx: Ctx) -> list[Folder]:
+def list_folders(s: State, ctx: k.Ctx) -> list[Folder]:
     """Return all folders."""
     return list(s.folders)
 
 
 @app.query("folders.files", tool="List the files of a folder.", shows="/folder/{folder}")
-def folder_files(s: State, ctx: Ctx, folder: FolderId) -> list[File]:
+def folder_files(s: State, ctx: k.Ctx, folder: FolderId) -> list[File]:
     """Return the files of a folder by name."""
     s.folders[folder]
     return sorted(s.files.where(lambda f: f.folder == folder), key=lambda f: f.name)
 
 
 @app.query("files.get", tool="Read one file's details.", shows="/file/{file}")
-def get_file(s: State, ctx: Ctx, file: FileId) -> File:
+def get_file(s: State, ctx: k.Ctx, file: FileId) -> File:
     """Return one file."""
     return s.files[file]
 
 
-def _check_name(ctx: Ctx, name: str, taken: list[str]) -> None:
+def _check_name(ctx: k.Ctx, name: str, taken: list[str]) -> None:
     if not name.strip():
         ctx.refuse(ctx.t("Enter a name", "请输入名称"))
     if name.strip().casefold() in (n.casefold() for n in taken):
         ctx.refuse(ctx.t(f"{name.strip()} exists already", f"{name.strip()}已存在"))
 
 
-def _check_own(ctx: Ctx, album: str) -> None:
+def _check_own(ctx: k.Ctx, album: str) -> None:
     if album in OWN_ALBUMS:
         ctx.refuse(ctx.t("This album belongs to the phone", "这是系统相册"))

@@ -2,99 +2,91 @@
 
 from __future__ import annotations
 
-from screenloop.phone.apps.gallery.actions import (
-    add_folder,
-    delete_file,
-    delete_folder,
-    move_file,
-    rename_file,
-    rename_folder,
-)
+from screenloop.phone import kit as k
+from screenloop.phone.apps.gallery import actions as act
 from screenloop.phone.apps.gallery.seed import FolderId
 from screenloop.phone.apps.gallery.state import FileId, State, app, at
 from screenloop.phone.apps.gallery.views import DELETE, RENAME, file_row, name_form, size, tabs
-from screenloop.phone.commands import Share
-from screenloop.phone.declare.view import Ui
-from screenloop.phone.draw.page import Fab, Page
-from screenloop.phone.draw.rows import Glyph, Picture, Row
-from screenloop.phone.draw.widgets import Card, Empty, Grid, Heading, IconButton, Widget
 
 # ---- pages: files ----------------------------------------------------------------------------
 
 
 @app.page("/files")
-def files_page(s: State, ui: Ui) -> Page:
+def files_page(s: State, ui: k.Ui) -> k.Page:
     """The folders, and the files changed last."""
-    folders: list[Widget] = []
+    folders: list[k.Widget] = []
     for folder in s.folders:
         count = len(s.files.where(lambda f, i=folder.id: f.folder == i))  # type: ignore[misc]
         folders.append(
-            Row(
+            k.Row(
                 title=folder.name,
                 subtitle=ui.t(f"{count} files", f"{count}个文件"),
-                lead=Glyph(icon="folder"),
+                lead=k.Glyph(icon="folder"),
                 trailing_icon="chevron_right",
                 do=folder_page(folder=folder.id),
             )
         )
     recent = sorted(s.files, key=lambda f: -f.modified_at)[:5]
-    body: list[Widget] = [
-        Heading(words=("Folders", "文件夹")),
-        Card(children=tuple(folders)),
-        Heading(words=("Recent", "最近")),
+    body: list[k.Widget] = [
+        k.Heading(words=("Folders", "文件夹")),
+        k.Card(children=tuple(folders)),
+        k.Heading(words=("Recent", "最近")),
         *(file_row(ui, f) for f in recent),
     ]
-    return Page(
+    return k.Page(
         title=("Files", "文件"),
         body=body,
         large=True,
         tabs=tabs("files"),
-        actions=(IconButton(icon="search", label=("Search", "搜索"), do=at("/search")),),
-        fab=Fab(icon="plus", words=("New folder", "新建文件夹"), do=new_folder_page()),
+        actions=(k.IconButton(icon="search", label=("Search", "搜索"), do=at("/search")),),
+        fab=k.Fab(icon="plus", words=("New folder", "新建文件夹"), do=new_folder_page()),
     )
 
 
 @app.page("/files/new")
-def new_folder_page(s: State, ui: Ui) -> Page:
+def new_folder_page(s: State, ui: k.Ui) -> k.Page:
     """The form for a new folder."""
-    return name_form(ui, ("New folder", "新建文件夹"), "", lambda name: add_folder(name=name))
+    return name_form(ui, ("New folder", "新建文件夹"), "", lambda name: act.add_folder(name=name))
 
 
 @app.page("/folder/{folder}")
-def folder_page(s: State, ui: Ui, folder: FolderId) -> Page:
+def folder_page(s: State, ui: k.Ui, folder: FolderId) -> k.Page:
     """The files of one folder, by name."""
     f = s.folders[folder]
     inside = sorted(s.files.where(lambda x: x.folder == folder), key=lambda x: x.name)
-    body: list[Widget] = [file_row(ui, x) for x in inside]
+    body: list[k.Widget] = [file_row(ui, x) for x in inside]
     if not inside:
-        body = [Empty(icon="folder", words=("The folder is empty", "文件夹是空的"))]
+        body = [k.Empty(icon="folder", words=("The folder is empty", "文件夹是空的"))]
     sure = ui.question(
-        ("Delete folder?", "删除文件夹？"), text=f.name, yes=DELETE, do=delete_folder(folder=folder)
+        ("Delete folder?", "删除文件夹？"),
+        text=f.name,
+        yes=DELETE,
+        do=act.delete_folder(folder=folder),
     )
-    return Page(
+    return k.Page(
         title=f.name,
         body=body,
         dialog=sure,
         actions=(
-            IconButton(icon="edit", label=RENAME, do=rename_folder_page(folder=folder)),
-            IconButton(icon="trash", label=DELETE, do=ui.set(sure=True)),
+            k.IconButton(icon="edit", label=RENAME, do=rename_folder_page(folder=folder)),
+            k.IconButton(icon="trash", label=DELETE, do=ui.set(sure=True)),
         ),
     )
 
 
 @app.page("/folder/{folder}/rename")
-def rename_folder_page(s: State, ui: Ui, folder: FolderId) -> Page:
+def rename_folder_page(s: State, ui: k.Ui, folder: FolderId) -> k.Page:
     """The form for another name."""
     return name_form(
         ui,
         ("Rename folder", "重命名文件夹"),
         s.folders[folder].name,
-        lambda name: rename_folder(folder=folder, name=name),
+        lambda name: act.rename_folder(folder=folder, name=name),
     )
 
 
 @app.page("/file/{file}")
-def file_page(s: State, ui: Ui, file: FileId) -> Page:
+def file_page(s: State, ui: k.Ui, file: FileId) -> k.Page:
     """One file's details."""
     f = s.files[file]
     facts: tuple[tuple[str, tuple[str, str], str], ...] = (
@@ -103,28 +95,30 @@ def file_page(s: State, ui: Ui, file: FileId) -> Page:
         (s.folders[f.folder].name, ("Folder", "文件夹"), "folder"),
         (f"{ui.day(f.modified_at)} {ui.clock(f.modified_at)}", ("Modified", "修改时间"), "clock"),
     )
-    rows = tuple(Row(title=v, subtitle=words, lead=Glyph(icon=i)) for v, words, i in facts)
+    rows = tuple(k.Row(title=v, subtitle=words, lead=k.Glyph(icon=i)) for v, words, i in facts)
     sure = ui.question(
-        ("Delete file?", "删除文件？"), text=f.name, yes=DELETE, do=delete_file(file=file)
+        ("Delete file?", "删除文件？"), text=f.name, yes=DELETE, do=act.delete_file(file=file)
     )
-    cover = Picture(kind="document", seed=len(f.name) * 31 + f.size_kb, label=f.name, height_px=200)
-    return Page(
+    cover = k.Picture(
+        kind="document", seed=len(f.name) * 31 + f.size_kb, label=f.name, height_px=200
+    )
+    return k.Page(
         title=f.name,
         dialog=sure,
-        actions=(IconButton(icon="share", label=("Share", "分享"), do=Share(text=f.name)),),
+        actions=(k.IconButton(icon="share", label=("Share", "分享"), do=k.Share(text=f.name)),),
         body=(
-            Grid(children=(cover,), columns=1),
-            Card(children=rows),
-            Row(title=RENAME, lead=Glyph(icon="edit"), do=rename_file_page(file=file)),
-            Row(
+            k.Grid(children=(cover,), columns=1),
+            k.Card(children=rows),
+            k.Row(title=RENAME, lead=k.Glyph(icon="edit"), do=rename_file_page(file=file)),
+            k.Row(
                 title=("Move to folder", "移到文件夹"),
-                lead=Glyph(icon="forward"),
+                lead=k.Glyph(icon="forward"),
                 do=move_file_page(file=file),
             ),
-            Row(
+            k.Row(
                 title=DELETE,
                 danger=True,
-                lead=Glyph(icon="trash", tint="#d92d20"),
+                lead=k.Glyph(icon="trash", tint="#d92d20"),
                 do=ui.set(sure=True),
             ),
         ),
@@ -132,28 +126,28 @@ def file_page(s: State, ui: Ui, file: FileId) -> Page:
 
 
 @app.page("/file/{file}/rename")
-def rename_file_page(s: State, ui: Ui, file: FileId) -> Page:
+def rename_file_page(s: State, ui: k.Ui, file: FileId) -> k.Page:
     """The form for another name."""
     return name_form(
         ui,
         ("Rename file", "重命名文件"),
         s.files[file].name,
-        lambda name: rename_file(file=file, name=name),
+        lambda name: act.rename_file(file=file, name=name),
     )
 
 
 @app.page("/file/{file}/move")
-def move_file_page(s: State, ui: Ui, file: FileId) -> Page:
+def move_file_page(s: State, ui: k.Ui, file: FileId) -> k.Page:
     """Choose the folder that a file goes to."""
     f = s.files[file]
-    rows: list[Widget] = [
-        Row(
+    rows: list[k.Widget] = [
+        k.Row(
             title=o.name,
-            lead=Glyph(icon="folder"),
-            do=move_file(file=file, folder=o.id),
+            lead=k.Glyph(icon="folder"),
+            do=act.move_file(file=file, folder=o.id),
             trailing_icon="check" if o.id == f.folder else "",
             selected=o.id == f.folder,
         )
         for o in s.folders
     ]
-    return Page(title=("Move to folder", "移到文件夹"), subtitle=f.name, body=rows)
+    return k.Page(title=("Move to folder", "移到文件夹"), subtitle=f.name, body=rows)

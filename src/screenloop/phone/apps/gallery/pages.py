@@ -4,33 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from screenloop.phone.apps.gallery.actions import (
-    add_album,
-    add_folder,
-    copy,
-    delete,
-    delete_album,
-    delete_file,
-    delete_folder,
-    edit,
-    empty_trash,
-    favourite,
-    move,
-    move_file,
-    rename_album,
-    rename_file,
-    rename_folder,
-    restore,
-    scene,
-    take,
-    trash,
-)
-from screenloop.phone.apps.gallery.files import (
-    file_page,
-    folder_page,
-    move_file_page,
-    rename_file_page,
-)
+from screenloop.phone import kit as k
+from screenloop.phone.apps.gallery import actions as act
+from screenloop.phone.apps.gallery import files
 from screenloop.phone.apps.gallery.seed import CAMERA, OWN_ALBUMS, AlbumId, Photo
 from screenloop.phone.apps.gallery.state import PhotoId, State, app, found
 from screenloop.phone.apps.gallery.views import (
@@ -44,32 +20,18 @@ from screenloop.phone.apps.gallery.views import (
     size,
     tabs,
 )
-from screenloop.phone.commands import Share
-from screenloop.phone.declare.flow_steps import enter, press, tap
-from screenloop.phone.declare.view import Ui
-from screenloop.phone.draw.page import Fab, Page
-from screenloop.phone.draw.rows import Glyph, Picture, Row, Thumb
-from screenloop.phone.draw.widgets import (
-    Button,
-    Card,
-    Empty,
-    Grid,
-    Heading,
-    IconButton,
-    Paragraph,
-    Widget,
-)
 
-__all__ = ["State", "app"]
+__all__ = ["State", "app", "files"]
+"""`files` declares the other half of the pages."""
 
 
 # ---- pages: photos ---------------------------------------------------------------------------
 
 
 @app.page("/")
-def roll_page(s: State, ui: Ui) -> Page:
+def roll_page(s: State, ui: k.Ui) -> k.Page:
     """All photos, the newest day first."""
-    body: list[Widget] = []
+    body: list[k.Widget] = []
     day: list[Photo] = []
     photos = found(s, "")
     for number, photo in enumerate(photos):
@@ -78,73 +40,74 @@ def roll_page(s: State, ui: Ui) -> Page:
         if last or ui.day(photos[number + 1].taken_at) != ui.day(photo.taken_at):
             today = ui.when(photo.taken_at).date().isoformat() == ui.today()
             words = ui.t("Today", "今天") if today else ui.ago(photo.taken_at)
-            body += [Heading(words=words), grid(day)]
+            body += [k.Heading(words=words), grid(day)]
             day = []
     if not photos:
-        body.append(Empty(icon="image", words=("No photos yet", "还没有照片")))
-    return Page(
+        body.append(k.Empty(icon="image", words=("No photos yet", "还没有照片")))
+    return k.Page(
         title=("Gallery", "相册"),
         subtitle=ui.t(f"{len(photos)} photos", f"{len(photos)}张照片"),
         body=body,
         tabs=tabs("photos"),
         actions=(
-            IconButton(icon="search", label=("Search", "搜索"), do=search_page()),
-            IconButton(icon="trash", label=("Trash", "回收站"), do=trash_page()),
+            k.IconButton(icon="search", label=("Search", "搜索"), do=search_page()),
+            k.IconButton(icon="trash", label=("Trash", "回收站"), do=trash_page()),
         ),
-        fab=Fab(icon="camera", words=("Camera", "相机"), do=camera_page(camera="back")),
+        fab=k.Fab(icon="camera", words=("Camera", "相机"), do=camera_page(camera="back")),
     )
 
 
 @app.page("/search")
-def search_page(s: State, ui: Ui) -> Page:
+def search_page(s: State, ui: k.Ui) -> k.Page:
     """Photos by title, place or album, and files by name."""
     text = ui.field("text", ("Title, place or album", "标题、地点或相册"), kind="search")
-    body: list[Widget] = [text]
+    body: list[k.Widget] = [text]
     if text.value.strip():
         photos = found(s, text.value)
         files = s.files.where(lambda f: text.value.casefold().strip() in f.name.casefold())
         count = ui.t(f"{len(photos)} photos", f"{len(photos)}张照片")
-        body += [Heading(words=count), *(_photo_row(ui, p) for p in photos)]
+        body += [k.Heading(words=count), *(_photo_row(ui, p) for p in photos)]
         if files:
-            body += [Heading(words=("Files", "文件")), *(file_row(ui, f) for f in files)]
+            body += [k.Heading(words=("Files", "文件")), *(file_row(ui, f) for f in files)]
         if not photos and not files:
-            body.append(Empty(icon="search", words=("Nothing found", "没有找到")))
+            body.append(k.Empty(icon="search", words=("Nothing found", "没有找到")))
     else:
         places = sorted({p.place for p in s.photos if p.place and not p.trashed})
-        body.append(Heading(words=("Places", "地点")))
+        body.append(k.Heading(words=("Places", "地点")))
         body += [
-            Row(title=place, lead=Glyph(icon="location"), do=ui.set(text=place)) for place in places
+            k.Row(title=place, lead=k.Glyph(icon="location"), do=ui.set(text=place))
+            for place in places
         ]
-    return Page(title=("Search", "搜索"), body=body)
+    return k.Page(title=("Search", "搜索"), body=body)
 
 
-def _photo_row(ui: Ui, p: Photo) -> Row:
+def _photo_row(ui: k.Ui, p: Photo) -> k.Row:
     place = f"{p.place} · " if p.place else ""
-    return Row(
+    return k.Row(
         title=p.title,
         subtitle=f"{place}{ui.ago(p.taken_at)}",
         do=photo_page(photo=p.id),
-        lead=Thumb(kind=p.kind, seed=p.seed, size_px=52),
+        lead=k.Thumb(kind=p.kind, seed=p.seed, size_px=52),
         trailing_icon="heart_filled" if p.favourite else "",
     )
 
 
 @app.page("/favourites")
-def favourites_page(s: State, ui: Ui) -> Page:
+def favourites_page(s: State, ui: k.Ui) -> k.Page:
     """The starred photos."""
     photos = [p for p in found(s, "") if p.favourite]
-    body: list[Widget] = [grid(photos, 2)]
+    body: list[k.Widget] = [grid(photos, 2)]
     if not photos:
-        body = [Empty(icon="heart", words=("No favourites yet", "还没有收藏"))]
-    return Page(title=("Favourites", "收藏"), body=body, large=True, tabs=tabs("favourites"))
+        body = [k.Empty(icon="heart", words=("No favourites yet", "还没有收藏"))]
+    return k.Page(title=("Favourites", "收藏"), body=body, large=True, tabs=tabs("favourites"))
 
 
 @app.page("/trash")
-def trash_page(s: State, ui: Ui) -> Page:
+def trash_page(s: State, ui: k.Ui) -> k.Page:
     """What was deleted, until the trash is emptied."""
     photos = found(s, "", trashed=True)
-    body: list[Widget] = [
-        Paragraph(
+    body: list[k.Widget] = [
+        k.Paragraph(
             words=(
                 "Photos stay here until you delete them for good.",
                 "照片会保留在这里，直到你彻底删除。",
@@ -155,11 +118,13 @@ def trash_page(s: State, ui: Ui) -> Page:
         grid(photos),
     ]
     if not photos:
-        body = [Empty(icon="trash", words=("The trash is empty", "回收站是空的"))]
-    bin_it = Button(words=("Empty trash", "清空回收站"), kind="danger", do=ui.set(sure=True))
+        body = [k.Empty(icon="trash", words=("The trash is empty", "回收站是空的"))]
+    bin_it = k.Button(words=("Empty trash", "清空回收站"), kind="danger", do=ui.set(sure=True))
     words = (f"{len(photos)} photos will be deleted for good.", f"将彻底删除{len(photos)}张照片。")
-    sure = ui.question(("Empty trash?", "清空回收站？"), text=words, yes=DELETE, do=empty_trash())
-    return Page(
+    sure = ui.question(
+        ("Empty trash?", "清空回收站？"), text=words, yes=DELETE, do=act.empty_trash()
+    )
+    return k.Page(
         title=("Trash", "回收站"),
         body=body,
         footer=(bin_it,) if photos else (),
@@ -168,11 +133,11 @@ def trash_page(s: State, ui: Ui) -> Page:
 
 
 @app.page("/camera/{camera}")
-def camera_page(s: State, ui: Ui, camera: str) -> Page:
+def camera_page(s: State, ui: k.Ui, camera: str) -> k.Page:
     """The viewfinder."""
     side: Literal["back", "front"] = "front" if camera == "front" else "back"
     other = camera_page(camera="back" if side == "front" else "front")
-    kind, seed = scene(s, side)
+    kind, seed = act.scene(s, side)
     shown = Photo(
         title=ui.t("Viewfinder", "取景框"), kind=kind, seed=seed, album=CAMERA, taken_at=0
     )
@@ -181,14 +146,14 @@ def camera_page(s: State, ui: Ui, camera: str) -> Page:
     )
     latest = found(s, "")[:1]
     buttons = [
-        IconButton(icon="rotate", label=("Switch", "切换"), do=other, color="#ffffff"),
-        IconButton(
-            icon="camera", label=("Take photo", "拍照"), do=take(camera=side), color="#ff8fc0"
+        k.IconButton(icon="rotate", label=("Switch", "切换"), do=other, color="#ffffff"),
+        k.IconButton(
+            icon="camera", label=("Take photo", "拍照"), do=act.take(camera=side), color="#ff8fc0"
         ),
     ]
     if latest:
         buttons.append(
-            IconButton(
+            k.IconButton(
                 icon="image",
                 label=("Last photo", "上一张"),
                 color="#ffffff",
@@ -204,45 +169,53 @@ def camera_page(s: State, ui: Ui, camera: str) -> Page:
         double=None,
         buttons=tuple(buttons),
     )
-    return Page(title="", body=(viewer,), bare=True)
+    return k.Page(title="", body=(viewer,), bare=True)
 
 
 @app.page("/photo/{photo}")
-def photo_page(s: State, ui: Ui, photo: PhotoId) -> Page:
+def photo_page(s: State, ui: k.Ui, photo: PhotoId) -> k.Page:
     """One photo; a swipe goes to its neighbours, which replace it on the page."""
     p = s.photos[ui.get("at", photo)]
     roll = [q.id for q in found(s, "", trashed=p.trashed)]
     here = roll.index(p.id)
     newer = ui.set(at=roll[here - 1], zoom=100) if here else None
     older = ui.set(at=roll[here + 1], zoom=100) if here + 1 < len(roll) else None
-    star = favourite(photo=p.id, on=not p.favourite)
+    star = act.favourite(photo=p.id, on=not p.favourite)
     white = "#ffffff"
     if p.trashed:
-        buttons: tuple[IconButton, ...] = (
-            IconButton(icon="undo", label=("Restore", "恢复"), do=restore(photo=p.id), color=white),
-            IconButton(icon="trash", label=DELETE, do=ui.set(sure=True), color=white),
+        buttons: tuple[k.IconButton, ...] = (
+            k.IconButton(
+                icon="undo", label=("Restore", "恢复"), do=act.restore(photo=p.id), color=white
+            ),
+            k.IconButton(icon="trash", label=DELETE, do=ui.set(sure=True), color=white),
         )
         sure = ui.question(
-            ("Delete for good?", "彻底删除？"), text=p.title, yes=DELETE, do=delete(photo=p.id)
+            ("Delete for good?", "彻底删除？"), text=p.title, yes=DELETE, do=act.delete(photo=p.id)
         )
     else:
         buttons = (
-            IconButton(icon="share", label=("Share", "分享"), do=Share(image=p.id), color=white),
-            IconButton(
+            k.IconButton(
+                icon="share", label=("Share", "分享"), do=k.Share(image=p.id), color=white
+            ),
+            k.IconButton(
                 icon="heart_filled" if p.favourite else "heart",
                 label=("Favourite", "收藏"),
                 do=star,
                 color="#ff6fae" if p.favourite else white,
             ),
-            IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(photo=p.id), color=white),
-            IconButton(icon="info", label=("Info", "信息"), do=info_page(photo=p.id), color=white),
-            IconButton(icon="trash", label=DELETE, do=ui.set(sure=True), color=white),
+            k.IconButton(
+                icon="edit", label=("Edit", "编辑"), do=edit_page(photo=p.id), color=white
+            ),
+            k.IconButton(
+                icon="info", label=("Info", "信息"), do=info_page(photo=p.id), color=white
+            ),
+            k.IconButton(icon="trash", label=DELETE, do=ui.set(sure=True), color=white),
         )
         sure = ui.question(
             ("Move to trash?", "移到回收站？"),
             text=p.title,
             yes=("Move to trash", "移到回收站"),
-            do=trash(photo=p.id),
+            do=act.trash(photo=p.id),
         )
     place = f"{p.place} · " if p.place else ""
     viewer = Viewer(
@@ -254,11 +227,11 @@ def photo_page(s: State, ui: Ui, photo: PhotoId) -> Page:
         buttons=buttons,
         double=None if p.trashed else star,
     )
-    return Page(title="", body=(viewer,), bare=True, dialog=sure)
+    return k.Page(title="", body=(viewer,), bare=True, dialog=sure)
 
 
 @app.page("/photo/{photo}/info")
-def info_page(s: State, ui: Ui, photo: PhotoId) -> Page:
+def info_page(s: State, ui: k.Ui, photo: PhotoId) -> k.Page:
     """What is known about a photo, and what else can be done with it."""
     p = s.photos[photo]
     album = s.albums[p.album].name
@@ -268,67 +241,69 @@ def info_page(s: State, ui: Ui, photo: PhotoId) -> Page:
         (album, ("Album", "相册"), "bookmark"),
         (size(p.size_kb), ("Size", "大小"), "storage"),
     )
-    rows = tuple(Row(title=v, subtitle=words, lead=Glyph(icon=i)) for v, words, i in facts)
-    return Page(
+    rows = tuple(k.Row(title=v, subtitle=words, lead=k.Glyph(icon=i)) for v, words, i in facts)
+    return k.Page(
         title=("Details", "详情"),
-        actions=(IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(photo=p.id)),),
+        actions=(k.IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(photo=p.id)),),
         body=(
-            Grid(
-                children=(Picture(kind=p.kind, seed=p.seed, label=p.title, height_px=190),),
+            k.Grid(
+                children=(k.Picture(kind=p.kind, seed=p.seed, label=p.title, height_px=190),),
                 columns=1,
             ),
-            Paragraph(words=p.title, size_px=22, bold=True, lines=1),
-            Card(children=rows),
-            Row(
+            k.Paragraph(words=p.title, size_px=22, bold=True, lines=1),
+            k.Card(children=rows),
+            k.Row(
                 title=("Move to album", "移到相册"),
-                lead=Glyph(icon="forward"),
+                lead=k.Glyph(icon="forward"),
                 trailing_icon="chevron_right",
                 do=move_page(photo=p.id),
             ),
-            Row(title=("Duplicate", "创建副本"), lead=Glyph(icon="copy"), do=copy(photo=p.id)),
+            k.Row(
+                title=("Duplicate", "创建副本"), lead=k.Glyph(icon="copy"), do=act.copy(photo=p.id)
+            ),
         ),
     )
 
 
 @app.page("/photo/{photo}/edit")
-def edit_page(s: State, ui: Ui, photo: PhotoId) -> Page:
+def edit_page(s: State, ui: k.Ui, photo: PhotoId) -> k.Page:
     """Title and place of a photo."""
     p = s.photos[photo]
     title = ui.field("title", ("Title", "标题"), p.title)
     place = ui.field("place", ("Place", "地点"), p.place)
-    save = Button(
+    save = k.Button(
         words=("Save", "保存"),
         enabled=bool(title.value.strip()),
-        do=edit(photo=p.id, title=title.value, place=place.value),
+        do=act.edit(photo=p.id, title=title.value, place=place.value),
     )
-    return Page(title=("Edit details", "编辑详情"), body=(title, place, save))
+    return k.Page(title=("Edit details", "编辑详情"), body=(title, place, save))
 
 
 @app.page("/photo/{photo}/move")
-def move_page(s: State, ui: Ui, photo: PhotoId) -> Page:
+def move_page(s: State, ui: k.Ui, photo: PhotoId) -> k.Page:
     """Choose the album that a photo goes to."""
     p = s.photos[photo]
-    rows: list[Widget] = [
-        Row(
+    rows: list[k.Widget] = [
+        k.Row(
             title=a.name,
-            lead=Glyph(icon="bookmark"),
-            do=move(photo=p.id, album=a.id),
+            lead=k.Glyph(icon="bookmark"),
+            do=act.move(photo=p.id, album=a.id),
             trailing_icon="check" if a.id == p.album else "",
             selected=a.id == p.album,
         )
         for a in s.albums
     ]
-    return Page(title=("Move to album", "移到相册"), subtitle=p.title, body=rows)
+    return k.Page(title=("Move to album", "移到相册"), subtitle=p.title, body=rows)
 
 
 # ---- pages: albums ---------------------------------------------------------------------------
 
 
 @app.page("/albums")
-def albums_page(s: State, ui: Ui) -> Page:
+def albums_page(s: State, ui: k.Ui) -> k.Page:
     """The albums as tiles."""
     photos = found(s, "")
-    tiles: list[Widget] = []
+    tiles: list[k.Widget] = []
     for album in s.albums:
         inside = [p for p in photos if p.album == album.id]
         tiles.append(
@@ -339,23 +314,23 @@ def albums_page(s: State, ui: Ui) -> Page:
                 do=album_page(album=album.id),
             )
         )
-    return Page(
+    return k.Page(
         title=("Albums", "相册"),
         large=True,
         tabs=tabs("albums"),
-        body=(Grid(children=tuple(tiles), columns=2, gap_px=14),),
-        fab=Fab(icon="plus", words=("New album", "新建相册"), do=new_album_page()),
+        body=(k.Grid(children=tuple(tiles), columns=2, gap_px=14),),
+        fab=k.Fab(icon="plus", words=("New album", "新建相册"), do=new_album_page()),
     )
 
 
 @app.page("/albums/new")
-def new_album_page(s: State, ui: Ui) -> Page:
+def new_album_page(s: State, ui: k.Ui) -> k.Page:
     """The form for a new album."""
-    return name_form(ui, ("New album", "新建相册"), "", lambda name: add_album(name=name))
+    return name_form(ui, ("New album", "新建相册"), "", lambda name: act.add_album(name=name))
 
 
 @app.page("/album/{album}")
-def album_page(s: State, ui: Ui, album: AlbumId) -> Page:
+def album_page(s: State, ui: k.Ui, album: AlbumId) -> k.Page:
     """The photos of one album, in a chosen order."""
     a = s.albums[album]
     photos = [p for p in found(s, "") if p.album == album]
@@ -372,113 +347,32 @@ def album_page(s: State, ui: Ui, album: AlbumId) -> Page:
         photos.reverse()
     elif order.value == "title":
         photos.sort(key=lambda p: p.title)
-    body: list[Widget] = [order, grid(photos)]
+    body: list[k.Widget] = [order, grid(photos)]
     if not photos:
-        body = [Empty(icon="image", words=("No photos in this album", "相册里没有照片"))]
-    actions: tuple[IconButton, ...] = ()
+        body = [k.Empty(icon="image", words=("No photos in this album", "相册里没有照片"))]
+    actions: tuple[k.IconButton, ...] = ()
     if album not in OWN_ALBUMS:
         actions = (
-            IconButton(icon="edit", label=RENAME, do=rename_album_page(album=album)),
-            IconButton(icon="trash", label=DELETE, do=ui.set(sure=True)),
+            k.IconButton(icon="edit", label=RENAME, do=rename_album_page(album=album)),
+            k.IconButton(icon="trash", label=DELETE, do=ui.set(sure=True)),
         )
     words = (f"{a.name}: its photos move to Camera.", f"{a.name}：其中的照片将移到Camera。")
     sure = ui.question(
-        ("Delete album?", "删除相册？"), text=words, yes=DELETE, do=delete_album(album=album)
+        ("Delete album?", "删除相册？"), text=words, yes=DELETE, do=act.delete_album(album=album)
     )
-    return Page(title=a.name, body=body, actions=actions, dialog=sure)
+    return k.Page(title=a.name, body=body, actions=actions, dialog=sure)
 
 
 @app.page("/album/{album}/rename")
-def rename_album_page(s: State, ui: Ui, album: AlbumId) -> Page:
+def rename_album_page(s: State, ui: k.Ui, album: AlbumId) -> k.Page:
     """The form for another name."""
     old = s.albums[album].name
     return name_form(
-        ui, ("Rename album", "重命名相册"), old, lambda name: rename_album(album=album, name=name)
+        ui,
+        ("Rename album", "重命名相册"),
+        old,
+        lambda name: act.rename_album(album=album, name=name),
     )
 
 
-# ---- flows -----------------------------------------------------------------------------------
-
-app.flow("star a photo", tap(photo_page, photo="photo2"), tap(favourite))
-app.flow(
-    "title and place",
-    tap(photo_page, photo="photo3"),
-    tap("Edit"),
-    enter("title", "Blue hour"),
-    enter("place", "Port Alma"),
-    tap(edit),
-)
-app.flow(
-    "move to an album",
-    tap(photo_page, photo="photo4"),
-    tap("Info"),
-    tap(move_page),
-    tap(move, album="album5"),
-)
-app.flow("duplicate", tap(photo_page, photo="photo5"), tap(info_page), tap(copy))
-app.flow(
-    "trash and restore",
-    tap(photo_page, photo="photo1"),
-    tap("Delete"),
-    tap(trash),
-    tap("Trash"),
-    tap(photo_page, photo="photo1"),
-    tap(restore),
-)
-app.flow(
-    "delete for good, then the rest",
-    tap(photo_page, photo="photo2"),
-    tap("Delete"),
-    tap(trash),
-    tap("Trash"),
-    tap(photo_page, photo="photo2"),
-    tap("Delete"),
-    tap(delete),
-    tap("Empty trash"),
-    tap(empty_trash),
-)
-app.flow("take two photos", tap("Camera"), tap(take), tap("Switch"), tap(take, camera="front"))
-app.flow(
-    "make, rename and delete an album",
-    tap("Albums"),
-    tap("New album"),
-    enter("name", "Winter"),
-    tap(add_album),
-    tap("Rename"),
-    enter("name", "Winter 2026"),
-    tap(rename_album),
-    tap("Delete"),
-    tap(delete_album),
-)
-app.flow(
-    "make, rename and delete a folder",
-    tap("Files"),
-    tap("New folder"),
-    enter("name", "Home"),
-    tap(add_folder),
-    tap("Rename"),
-    enter("name", "House"),
-    tap(rename_folder),
-    tap("Delete"),
-    tap(delete_folder),
-)
-app.flow(
-    "rename, move and delete a file",
-    tap("Files"),
-    tap(folder_page, folder="folder1"),
-    tap(file_page, file="file2"),
-    tap(rename_file_page),
-    enter("name", "Hotel voucher"),
-    tap(rename_file),
-    tap(move_file_page),
-    tap(move_file, folder="folder4"),
-    tap("Delete"),
-    tap(delete_file),
-)
-app.flow(
-    "find by place",
-    tap("Search"),
-    enter("text", "Lindenau"),
-    press("back"),
-    press("back"),
-)
+k.read_flows(app, __package__)

@@ -7,11 +7,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from screenloop.phone.declare.cast import CITIES, Cast
-from screenloop.phone.declare.state import Record, Refers
+from screenloop.phone import kit as k
 
-AlbumId = Annotated[str, Refers("gallery.albums")]
-FolderId = Annotated[str, Refers("gallery.folders")]
+AlbumId = Annotated[str, k.Refers("gallery.albums")]
+FolderId = Annotated[str, k.Refers("gallery.folders")]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
 FileKind = Literal["pdf", "doc", "sheet", "text", "zip"]
 FILE_TINTS: dict[FileKind, str] = {
@@ -26,7 +25,7 @@ OWN_ALBUMS = (CAMERA, SCREENSHOTS)
 """Albums that belong to the phone: neither renamed nor deleted."""
 
 
-class Photo(Record, frozen=True, kw_only=True):
+class Photo(k.Record, frozen=True, kw_only=True):
     """One picture of the roll."""
 
     title: str
@@ -40,19 +39,19 @@ class Photo(Record, frozen=True, kw_only=True):
     trashed: bool = False
 
 
-class Album(Record, frozen=True, kw_only=True):
+class Album(k.Record, frozen=True, kw_only=True):
     """A named set of photos; each photo is in one."""
 
     name: str
 
 
-class Folder(Record, frozen=True, kw_only=True):
+class Folder(k.Record, frozen=True, kw_only=True):
     """A place for files."""
 
     name: str
 
 
-class File(Record, frozen=True, kw_only=True):
+class File(k.Record, frozen=True, kw_only=True):
     """A document."""
 
     name: str
@@ -104,7 +103,7 @@ FILES: tuple[tuple[str, str, FileKind], ...] = (
 )
 
 
-def seed_photos(cast: Cast) -> Iterable[Photo]:
+def seed_photos(cast: k.Cast) -> Iterable[Photo]:
     """About four dozen photos of the last ten weeks, a few starred, three in the trash."""
     rng = cast.rng("gallery")
     entries = [(kind, title) for kind, names in TITLES.items() for title in names.split(",")]
@@ -122,23 +121,23 @@ def seed_photos(cast: Cast) -> Iterable[Photo]:
             album=ALBUM_OF[kind],
             taken_at=cast.at(day, clock),
             size_kb=rng.randrange(600, 5200),
-            place="" if kind == "document" else rng.choice(CITIES),
+            place="" if kind == "document" else rng.choice(k.CITIES),
             favourite=number in starred,
             trashed=number in gone,
         )
 
 
-def seed_albums(cast: Cast) -> Iterable[Album]:
+def seed_albums(cast: k.Cast) -> Iterable[Album]:
     """The phone's two albums and three of the user's."""
     return [Album(name=n) for n in ("Camera", "Screenshots", "Trips", "Family", "Garden")]
 
 
-def seed_folders(cast: Cast) -> Iterable[Folder]:
+def seed_folders(cast: k.Cast) -> Iterable[Folder]:
     """Four folders."""
     return [Folder(name=n) for n in ("Travel", "Work", "Invoices", "Downloads")]
 
 
-def seed_files(cast: Cast) -> Iterable[File]:
+def seed_files(cast: k.Cast) -> Iterable[File]:
     """Documents of the last four months."""
     rng = cast.rng("files")
     for name, folder, kind in FILES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.gallery.seed import (
     Album,
     File,
@@ -14,29 +15,26 @@ from screenloop.phone.apps.gallery.seed import (
     seed_folders,
     seed_photos,
 )
-from screenloop.phone.commands import Go
-from screenloop.phone.declare.app import App
-from screenloop.phone.declare.state import AppState, Refers, Table
 
-PhotoId = Annotated[str, Refers("gallery.photos")]
-FileId = Annotated[str, Refers("gallery.files")]
+PhotoId = Annotated[str, k.Refers("gallery.photos")]
+FileId = Annotated[str, k.Refers("gallery.files")]
 
 
-class State(AppState):
+class State(k.AppState):
     """The roll, its albums, and the documents."""
 
-    photos = Table(Photo, prefix="photo", seed=seed_photos)
-    albums = Table(Album, prefix="album", seed=seed_albums)
-    folders = Table(Folder, prefix="folder", seed=seed_folders)
-    files = Table(File, prefix="file", seed=seed_files)
+    photos = k.Table(Photo, prefix="photo", seed=seed_photos)
+    albums = k.Table(Album, prefix="album", seed=seed_albums)
+    folders = k.Table(Folder, prefix="folder", seed=seed_folders)
+    files = k.Table(File, prefix="file", seed=seed_files)
 
 
-app = App("gallery", State, title=("Gallery", "相册"), icon="image", tint="#be185d")
+app = k.App("gallery", State, title=("Gallery", "相册"), icon="image", tint="#be185d")
 
 
-def at(path: str) -> Go:
+def at(path: str) -> k.Go:
     """Return the move to a page by its path."""
-    return Go(app="gallery", path=path)
+    return k.Go(app="gallery", path=path)
 
 
 def found(s: State, text: str, *, trashed: bool = False) -> list[Photo]:

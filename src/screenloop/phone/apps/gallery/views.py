@@ -4,48 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.gallery.seed import FILE_TINTS, File, Photo
 from screenloop.phone.apps.gallery.state import at
-from screenloop.phone.commands import Back, Do, Go, SetLocal
-from screenloop.phone.declare.view import Ui
-from screenloop.phone.draw.canvas import Box, Canvas, Node
-from screenloop.phone.draw.page import Page, Tab
-from screenloop.phone.draw.rows import Glyph, Picture, Row
-from screenloop.phone.draw.theme import BAR_PX, NAV_PX, STATUS_PX
-from screenloop.phone.draw.widgets import Button, Grid, IconButton
-from screenloop.types import Struct
 
 
-class Viewer(Struct, frozen=True, kw_only=True):
+class Viewer(k.Struct, frozen=True, kw_only=True):
     """One photo on black, with the bars of the viewer above and below it."""
 
     photo: Photo
     caption: str
     zoom: int
     """Per cent."""
-    newer: Do | None
-    older: Do | None
-    double: Do | None
-    buttons: tuple[IconButton, ...]
+    newer: k.Do | None
+    older: k.Do | None
+    double: k.Do | None
+    buttons: tuple[k.IconButton, ...]
 
-    def height(self, d: Canvas, w: int) -> int:
+    def height(self, d: k.Canvas, w: int) -> int:
         """Return its height: the whole screen between the system's bars."""
-        return d.size_px[1] - STATUS_PX - NAV_PX
+        return d.size_px[1] - k.STATUS_PX - k.NAV_PX
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         """Draw it; the bars cover what a zoomed picture has too much."""
         h = self.height(d, w)
-        room = h - BAR_PX - 76
+        room = h - k.BAR_PX - 76
         side, tall = w * self.zoom // 100, w * 13 // 10 * self.zoom // 100
-        top = y + BAR_PX + (room - tall) // 2
+        top = y + k.BAR_PX + (room - tall) // 2
         d.picture(self.photo.kind, self.photo.seed, x + (w - side) // 2, top, side, tall)
-        d.box(x, 0, w, y + BAR_PX, "#0b0c0e")
-        d.box(x, y + BAR_PX + room, w, d.size_px[1], "#0b0c0e")
+        d.box(x, 0, w, y + k.BAR_PX, "#0b0c0e")
+        d.box(x, y + k.BAR_PX + room, w, d.size_px[1], "#0b0c0e")
         d.node(
-            Node(
+            k.Node(
                 role="image",
                 label=self.photo.title,
-                box=Box(x, y + BAR_PX, w, room),
+                box=k.Box(x, y + k.BAR_PX, w, room),
                 double=self.double,
                 swipe_left=self.older,
                 swipe_right=self.newer,
@@ -53,15 +46,15 @@ class Viewer(Struct, frozen=True, kw_only=True):
                 pinch=self._zoomed,
             )
         )
-        back = IconButton(
-            icon="back", label=("Navigate up", "返回上一页"), do=Back(), color="#ffffff"
+        back = k.IconButton(
+            icon="back", label=("Navigate up", "返回上一页"), do=k.Back(), color="#ffffff"
         )
         back.place(d, x + 4, y + 6)
         d.text(self.photo.title, x + 56, y + 6, w - 72, size_px=17, bold=True, color="#ffffff")
         d.text(self.caption, x + 56, y + 31, w - 72, size_px=12, color="#b6bac2")
         cell = w // max(1, len(self.buttons))
         for number, button in enumerate(self.buttons):
-            left, below = x + number * cell, y + BAR_PX + room
+            left, below = x + number * cell, y + k.BAR_PX + room
             button.place(d, left + (cell - 44) // 2, below + 4)
             d.text(
                 button.label,
@@ -74,24 +67,22 @@ class Viewer(Struct, frozen=True, kw_only=True):
                 role=None,
             )
 
-    def _zoomed(self, scale: float) -> Do:
-        return SetLocal(values={"zoom": max(100, min(400, round(self.zoom * scale)))})
+    def _zoomed(self, scale: float) -> k.Do:
+        return k.SetLocal(values={"zoom": max(100, min(400, round(self.zoom * scale)))})
 
 
-class AlbumTile(Struct, frozen=True, kw_only=True):
+class AlbumTile(k.Struct, frozen=True, kw_only=True):
     """An album's newest photo with its name and count."""
 
     name: str
     count: str
     cover: Photo | None
-    do: Do
+    do: k.Do
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return w + 50
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         if self.cover is not None:
             d.picture(self.cover.kind, self.cover.seed, x, y, w, w, radius=18)
         else:
@@ -100,7 +91,7 @@ class AlbumTile(Struct, frozen=True, kw_only=True):
         d.text(self.name, x + 4, y + w + 6, w - 8, size_px=15, bold=True, role=None)
         d.text(self.count, x + 4, y + w + 27, w - 8, size_px=13, color=d.theme.muted, role=None)
         label = f"{self.name} · {self.count}"
-        d.node(Node(role="button", label=label, box=Box(x, y, w, w + 46), do=self.do))
+        d.node(k.Node(role="button", label=label, box=k.Box(x, y, w, w + 46), do=self.do))
 
 
 # ---- what several pages share --------------------------------------------------------------
@@ -109,10 +100,10 @@ DELETE = ("Delete", "删除")
 RENAME = ("Rename", "重命名")
 
 
-def grid(photos: Sequence[Photo], columns: int = 3) -> Grid:
+def grid(photos: Sequence[Photo], columns: int = 3) -> k.Grid:
     """Return the photos as a grid; a long press tells what is known of one."""
     cells = tuple(
-        Picture(
+        k.Picture(
             kind=p.kind,
             seed=p.seed,
             label=p.title,
@@ -123,7 +114,7 @@ def grid(photos: Sequence[Photo], columns: int = 3) -> Grid:
         )
         for p in photos
     )
-    return Grid(children=cells, columns=columns, gap_px=3, inset_px=3)
+    return k.Grid(children=cells, columns=columns, gap_px=3, inset_px=3)
 
 
 def size(size_kb: int) -> str:
@@ -131,33 +122,32 @@ def size(size_kb: int) -> str:
     return f"{size_kb} KB" if size_kb < 1000 else f"{size_kb / 1000:.1f} MB"
 
 
-def tabs(shown: str) -> tuple[Tab, ...]:
+def tabs(shown: str) -> tuple[k.Tab, ...]:
     """Return the gallery's main pages."""
-    entries: tuple[tuple[str, str, tuple[str, str], Go], ...] = (
+    return k.tabs(
+        shown,
         ("photos", "image", ("Photos", "照片"), at("/")),
         ("albums", "bookmark", ("Albums", "相册"), at("/albums")),
         ("favourites", "heart", ("Favourites", "收藏"), at("/favourites")),
         ("files", "folder", ("Files", "文件"), at("/files")),
     )
-    return tuple(
-        Tab(icon=icon, words=words, selected=name == shown, do=to.at_root())
-        for name, icon, words, to in entries
-    )
 
 
-def name_form(ui: Ui, title: tuple[str, str], initial: str, save: Callable[[str], Do]) -> Page:
+def name_form(
+    ui: k.Ui, title: tuple[str, str], initial: str, save: Callable[[str], k.Do]
+) -> k.Page:
     """Return a page with one field for a name."""
     name = ui.field("name", ("Name", "名称"), initial)
-    button = Button(words=("Save", "保存"), do=save(name.value), enabled=bool(name.value.strip()))
-    return Page(title=title, body=(name, button))
+    button = k.Button(words=("Save", "保存"), do=save(name.value), enabled=bool(name.value.strip()))
+    return k.Page(title=title, body=(name, button))
 
 
-def file_row(ui: Ui, f: File) -> Row:
+def file_row(ui: k.Ui, f: File) -> k.Row:
     """Return a file as a row of a list."""
-    return Row(
+    return k.Row(
         title=f.name,
         subtitle=f"{f.kind.upper()} · {size(f.size_kb)}",
         do=at(f"/file/{f.id}"),
-        lead=Glyph(icon="file", tint=FILE_TINTS[f.kind]),
+        lead=k.Glyph(icon="file", tint=FILE_TINTS[f.kind]),
         trailing=ui.ago(f.modified_at),
     )

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.gallery.state import PhotoId
 from screenloop.phone.apps.gallery.state import State as Gallery
@@ -30,9 +31,6 @@ from screenloop.phone.apps.messages.state import (
     same_number,
     thread_of,
 )
-from screenloop.phone.commands import Back
-from screenloop.phone.declare.context import Ctx, Refused
-from screenloop.phone.declare.system import SystemState
 
 Phone = Annotated[str, msgspec.Meta(min_length=1, max_length=30)]
 Words1000 = Annotated[str, msgspec.Meta(max_length=1000)]
@@ -45,7 +43,7 @@ RETRY_S = 300
 # ---- actions: messages -----------------------------------------------------------------------
 
 
-def _thread_for(s: State, ctx: Ctx, phone: str) -> Thread:
+def _thread_for(s: State, ctx: k.Ctx, phone: str) -> Thread:
     found = thread_of(s, phone)
     if found is not None:
         return found
@@ -53,9 +51,9 @@ def _thread_for(s: State, ctx: Ctx, phone: str) -> Thread:
     return s.threads.add(Thread(phone=person.phone if person else phone.strip()))
 
 
-def _post(s: State, ctx: Ctx, phone: str, draft: Message) -> Thread:
+def _post(s: State, ctx: k.Ctx, phone: str, draft: Message) -> Thread:
     """Send a message, and let the other side answer when it has something prepared."""
-    if ctx.of(SystemState).airplane:
+    if ctx.of(k.SystemState).airplane:
         ctx.refuse(
             ctx.t("Airplane mode is on; turn it off to send", "飞行模式已开启，请先关闭再发送")
         )
@@ -83,7 +81,7 @@ def _post(s: State, ctx: Ctx, phone: str, draft: Message) -> Thread:
     )
 
 
-def _draft(ctx: Ctx, text: str, photo: str = "") -> Message:
+def _draft(ctx: k.Ctx, text: str, photo: str = "") -> Message:
     draft = Message(thread="", mine=True, text=text.strip(), at_s=ctx.now_s)
     if not photo:
         return draft
@@ -102,7 +100,7 @@ def _is_sent(before: State, after: State, text: str) -> bool:
     writes=["messages", "threads"],
     check=lambda before, after, a: _is_sent(before, after, a.text),
 )
-def send(s: State, ctx: Ctx, thread: ThreadId, text: Words1000 = "", photo: PhotoId = "") -> None:
+def send(s: State, ctx: k.Ctx, thread: ThreadId, text: Words1000 = "", photo: PhotoId = "") -> None:
     """Send a message in a conversation."""
     _post(s, ctx, s.threads[thread].phone, _draft(ctx, text, photo))
 
@@ -113,10 +111,10 @@ def send(s: State, ctx: Ctx, thread: ThreadId, text: Words1000 = "", photo: Phot
     writes=["messages", "threads"],
     check=lambda before, after, a: _is_sent(before, after, a.text),
 )
-def start(s: State, ctx: Ctx, phone: Phone, text: Words1000 = "", photo: PhotoId = "") -> None:
+def start(s: State, ctx: k.Ctx, phone: Phone, text: Words1000 = "", photo: PhotoId = "") -> None:
     """Send a message to a number; opens a conversation where there was none."""
     thread = _post(s, ctx, phone, _draft(ctx, text, photo))
-    ctx.move(Back())
+    ctx.move(k.Back())
     ctx.move(open_thread(thread.id))
 
 
@@ -126,17 +124,17 @@ def start(s: State, ctx: Ctx, phone: Phone, text: Words1000 = "", photo: PhotoId
     writes=["messages", "threads"],
     check=lambda before, after, a: _is_sent(before, after, before.messages[a.message].text),
 )
-def forward(s: State, ctx: Ctx, message: MessageId, phone: Phone) -> None:
+def forward(s: State, ctx: k.Ctx, message: MessageId, phone: Phone) -> None:
     """Send a message on to somebody else."""
     row = s.messages[message]
     thread = _post(s, ctx, phone, replace(row, mine=True, at_s=ctx.now_s, starred=False))
     ctx.toast(ctx.t("Forwarded", "已转发"))
-    ctx.move(Back())
+    ctx.move(k.Back())
     ctx.move(open_thread(thread.id))
 
 
 @app.action("messages.receive", writes=["messages", "threads"])
-def receive(s: State, ctx: Ctx, sender: Phone, text: Words1000) -> None:
+def receive(s: State, ctx: k.Ctx, sender: Phone, text: Words1000) -> None:
     """Take in a message; other apps schedule it with `ctx.after`, e.g. a one-time code."""
     thread = _thread_for(s, ctx, sender)
     s.messages.add(Message(thread=thread.id, mine=False, text=text, at_s=ctx.now_s))
@@ -155,7 +153,7 @@ def receive(s: State, ctx: Ctx, sender: Phone, text: Words1000) -> None:
     writes=["messages"],
     check=lambda before, after, a: after.messages[a.message].starred == a.on,
 )
-def star(s: State, ctx: Ctx, message: MessageId, on: bool) -> None:
+def star(s: State, ctx: k.Ctx, message: MessageId, on: bool) -> None:
     """Star a message, or not."""
     s.messages.update(message, starred=on)
 
@@ -166,7 +164,7 @@ def star(s: State, ctx: Ctx, message: MessageId, on: bool) -> None:
     writes=["messages"],
     check=lambda before, after, a: a.message not in after.messages,
 )
-def delete_message(s: State, ctx: Ctx, message: MessageId) -> None:
+def delete_message(s: State, ctx: k.Ctx, message: MessageId) -> None:
     """Delete one message."""
     s.messages.remove(message)
     ctx.toast(ctx.t("Message deleted", "消息已删除"))
@@ -181,7 +179,7 @@ def delete_message(s: State, ctx: Ctx, message: MessageId) -> None:
     writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].unread == 0,
 )
-def mark_read(s: State, ctx: Ctx, thread: ThreadId) -> None:
+def mark_read(s: State, ctx: k.Ctx, thread: ThreadId) -> None:
     """Mark a conversation as read."""
     s.threads.update(thread, unread=0)
 
@@ -192,7 +190,7 @@ def mark_read(s: State, ctx: Ctx, thread: ThreadId) -> None:
     writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].unread > 0,
 )
-def mark_unread(s: State, ctx: Ctx, thread: ThreadId) -> None:
+def mark_unread(s: State, ctx: k.Ctx, thread: ThreadId) -> None:
     """Mark a conversation as unread."""
     s.threads.update(thread, unread=max(1, s.threads[thread].unread))
 
@@ -203,7 +201,7 @@ def mark_unread(s: State, ctx: Ctx, thread: ThreadId) -> None:
     writes=["threads"],
     check=lambda before, after, a: not after.threads.where(lambda t: t.unread > 0),
 )
-def read_all(s: State, ctx: Ctx) -> None:
+def read_all(s: State, ctx: k.Ctx) -> None:
     """Mark all conversations as read."""
     for row in s.threads.where(lambda t: t.unread > 0):
         s.threads.update(row.id, unread=0)
@@ -216,7 +214,7 @@ def read_all(s: State, ctx: Ctx) -> None:
     writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].pinned == a.on,
 )
-def pin(s: State, ctx: Ctx, thread: ThreadId, on: bool) -> None:
+def pin(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     """Keep a conversation at the top, or not."""
     s.threads.update(thread, pinned=on)
 
@@ -227,7 +225,7 @@ def pin(s: State, ctx: Ctx, thread: ThreadId, on: bool) -> None:
     writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].muted == a.on,
 )
-def mute(s: State, ctx: Ctx, thread: ThreadId, on: bool) -> None:
+def mute(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     """Turn a conversation's notifications off or on."""
     s.threads.update(thread, muted=on)
 
@@ -238,7 +236,7 @@ def mute(s: State, ctx: Ctx, thread: ThreadId, on: bool) -> None:
     writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].archived == a.on,
 )
-def archive(s: State, ctx: Ctx, thread: ThreadId, on: bool) -> None:
+def archive(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     """Put a conversation into the archive, or take it out."""
     s.threads.update(thread, archived=on)
     ctx.toast(ctx.t("Archived", "已归档") if on else ctx.t("Moved to chats", "已移回会话"))
@@ -252,7 +250,7 @@ def archive(s: State, ctx: Ctx, thread: ThreadId, on: bool) -> None:
         a.thread not in after.threads and not messages_of(after, a.thread)
     ),
 )
-def delete_thread(s: State, ctx: Ctx, thread: ThreadId) -> None:
+def delete_thread(s: State, ctx: k.Ctx, thread: ThreadId) -> None:
     """Delete a conversation with all its messages."""
     s.threads.remove(thread)
     for row in s.messages.where(lambda m: m.thread == thread):
@@ -265,11 +263,11 @@ def delete_thread(s: State, ctx: Ctx, thread: ThreadId) -> None:
     tool="Block or unblock the contact of a conversation.",
     writes=["contacts.people"],
 )
-def block(s: State, ctx: Ctx, thread: ThreadId, on: bool) -> None:
+def block(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     """Block or unblock the contact of a conversation."""
     person = person_of(ctx.of(contacts.State), s.threads[thread].phone)
     if person is None:
-        raise Refused(ctx.t("Only contacts can be blocked", "只能屏蔽联系人"))
+        raise k.Refused(ctx.t("Only contacts can be blocked", "只能屏蔽联系人"))
     ctx.call(contacts.block(person=person.id, on=on))
 
 
@@ -278,7 +276,7 @@ def block(s: State, ctx: Ctx, thread: ThreadId, on: bool) -> None:
     tool="Save the number of a conversation as a new contact.",
     writes=["contacts.people"],
 )
-def save_contact(s: State, ctx: Ctx, thread: ThreadId, name: contacts.Name) -> None:
+def save_contact(s: State, ctx: k.Ctx, thread: ThreadId, name: contacts.Name) -> None:
     """Save the number of a conversation as a new contact."""
     phone = s.threads[thread].phone
     known = person_of(ctx.of(contacts.State), phone)
@@ -296,12 +294,14 @@ def save_contact(s: State, ctx: Ctx, thread: ThreadId, name: contacts.Name) -> N
     writes=["scheduled"],
     check=lambda before, after, a: len(after.scheduled) == len(before.scheduled) + 1,
 )
-def schedule(s: State, ctx: Ctx, thread: ThreadId, text: Words1000, date: Day, time: Clock) -> None:
+def schedule(
+    s: State, ctx: k.Ctx, thread: ThreadId, text: Words1000, date: Day, time: Clock
+) -> None:
     """Keep a text to be sent later."""
     try:
         at_s = int(datetime.fromisoformat(f"{date}T{time}").replace(tzinfo=UTC).timestamp())
     except ValueError:
-        raise Refused(ctx.t(f"There is no day {date}", f"没有 {date} 这一天")) from None
+        raise k.Refused(ctx.t(f"There is no day {date}", f"没有 {date} 这一天")) from None
     phone = s.threads[thread].phone
     if not is_number(phone):
         ctx.refuse(ctx.t(f"{phone} takes no messages", f"{phone} 无法接收短信"))
@@ -312,7 +312,7 @@ def schedule(s: State, ctx: Ctx, thread: ThreadId, text: Words1000, date: Day, t
     row = s.scheduled.add(Scheduled(phone=phone, text=text.strip(), at_s=at_s))
     ctx.after(at_s - ctx.now_s, send_due(scheduled=row.id))
     ctx.toast(ctx.t("Message scheduled", "已设定定时发送"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -321,7 +321,7 @@ def schedule(s: State, ctx: Ctx, thread: ThreadId, text: Words1000, date: Day, t
     writes=["scheduled"],
     check=lambda before, after, a: a.scheduled not in after.scheduled,
 )
-def cancel(s: State, ctx: Ctx, scheduled: ScheduledId) -> None:
+def cancel(s: State, ctx: k.Ctx, scheduled: ScheduledId) -> None:
     """Cancel a scheduled text."""
     s.scheduled.remove(scheduled)
     ctx.toast(ctx.t("Cancelled", "已取消"))
@@ -333,7 +333,7 @@ def cancel(s: State, ctx: Ctx, scheduled: ScheduledId) -> None:
     writes=["scheduled", "messages", "threads"],
     check=lambda before, after, a: a.scheduled not in after.scheduled,
 )
-def send_now(s: State, ctx: Ctx, scheduled: ScheduledId) -> None:
+def send_now(s: State, ctx: k.Ctx, scheduled: ScheduledId) -> None:
     """Send a scheduled text now."""
     row = s.scheduled.remove(scheduled)
     _post(s, ctx, row.phone, _draft(ctx, row.text))
@@ -341,14 +341,14 @@ def send_now(s: State, ctx: Ctx, scheduled: ScheduledId) -> None:
 
 
 @app.action("scheduled.send_due", writes=["scheduled", "messages", "threads"])
-def send_due(s: State, ctx: Ctx, scheduled: ScheduledId) -> None:
+def send_due(s: State, ctx: k.Ctx, scheduled: ScheduledId) -> None:
     """Send a scheduled text when its time has come; runs from a timer, so it never refuses."""
     row = s.scheduled.get(scheduled)
     if row is None:
         return
     try:
         _post(s, ctx, row.phone, _draft(ctx, row.text))
-    except Refused:
+    except k.Refused:
         ctx.after(RETRY_S, send_due(scheduled=scheduled))
         return
     s.scheduled.remove(scheduled)
@@ -360,7 +360,7 @@ def send_due(s: State, ctx: Ctx, scheduled: ScheduledId) -> None:
     writes=["previews"],
     check=lambda before, after, a: after.previews == a.on,
 )
-def set_previews(s: State, ctx: Ctx, on: bool) -> None:
+def set_previews(s: State, ctx: k.Ctx, on: bool) -> None:
     """Show the text in notifications, or not."""
     s.previews = on
 
@@ -368,7 +368,7 @@ def set_previews(s: State, ctx: Ctx, on: bool) -> None:
 # ---- look-ups ----------------------------------------------------------------------------------
 
 
-def _thread_facts(s: State, ctx: Ctx, row: Thread) -> dict[str, Any]:
+def _thread_facts(s: State, ctx: k.Ctx, row: Thread) -> dict[str, Any]:
     texts = messages_of(s, row.id)
     return {
         **msgspec.structs.asdict(row),
@@ -379,40 +379,32 @@ def _thread_facts(s: State, ctx: Ctx, row: Thread) -> dict[str, Any]:
 
 
 @app.query("threads.list", tool="List conversations, the latest first; archived ones on request.")
-def list_threads(s: State, ctx: Ctx, archived: bool = False) -> list[dict[str, Any]]:
+def list_threads(s: State, ctx: k.Ctx, archived: bool = False) -> list[dict[str, Any]]:
     """Return the conversations with names and last texts."""
     rows = [_thread_facts(s, ctx, t) for t in s.threads if t.archived == archived]
     return sorted(rows, key=lambda row: -row["last_at_s"])
 
 
-@app.query(
-    "threads.get",
-    tool="Read a conversation with all its messages.",
-    shows="/t/{thread}",
-)
-def get_thread(s: State, ctx: Ctx, thread: ThreadId) -> dict[str, Any]:
+@app.query("threads.get", tool="Read a conversation with all its messages.", shows="/t/{thread}")
+def get_thread(s: State, ctx: k.Ctx, thread: ThreadId) -> dict[str, Any]:
     """Return one conversation and its messages."""
     return {**_thread_facts(s, ctx, s.threads[thread]), "messages": messages_of(s, thread)}
 
 
 @app.query("messages.search", tool="Find messages by part of their text.", shows="/search")
-def search_messages(s: State, ctx: Ctx, text: str) -> list[Message]:
+def search_messages(s: State, ctx: k.Ctx, text: str) -> list[Message]:
     """Return the messages that hold the text, the latest first."""
     return found_messages(s, text)
 
 
 @app.query("people.search", tool="Find contacts to write to, by part of a name or number.")
-def search_people(s: State, ctx: Ctx, text: str = "") -> list[dict[str, str]]:
+def search_people(s: State, ctx: k.Ctx, text: str = "") -> list[dict[str, str]]:
     """Return names and numbers of contacts."""
     found = found_people(ctx.of(contacts.State), text)
     return [{"name": person.name, "phone": person.phone} for person in found]
 
 
-@app.query(
-    "scheduled.list",
-    tool="List the texts that will be sent later.",
-    shows="/scheduled",
-)
-def list_scheduled(s: State, ctx: Ctx) -> list[Scheduled]:
+@app.query("scheduled.list", tool="List the texts that will be sent later.", shows="/scheduled")
+def list_scheduled(s: State, ctx: k.Ctx) -> list[Scheduled]:
     """Return the scheduled texts, the next first."""
     return sorted(s.scheduled, key=lambda row: row.at_s)

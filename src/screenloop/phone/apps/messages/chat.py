@@ -5,23 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.gallery.state import State as Gallery
-from screenloop.phone.apps.messages.actions import (
-    archive,
-    block,
-    delete_message,
-    delete_thread,
-    forward,
-    mark_read,
-    mute,
-    pin,
-    save_contact,
-    schedule,
-    send,
-    star,
-    start,
-)
+from screenloop.phone.apps.messages import actions as act
 from screenloop.phone.apps.messages.state import (
     MessageId,
     State,
@@ -34,107 +21,87 @@ from screenloop.phone.apps.messages.state import (
     name_of,
     person_of,
 )
-from screenloop.phone.commands import Both, Copy, Do, PickMedia, Share
-from screenloop.phone.declare.view import Ui
-from screenloop.phone.draw.canvas import Box, Canvas, Node
-from screenloop.phone.draw.inputs import Field, Switch, clearing
-from screenloop.phone.draw.page import Dialog, Page
-from screenloop.phone.draw.rows import Avatar, Bubble, Glyph, Row, Thumb
-from screenloop.phone.draw.widgets import (
-    ActionButton,
-    Banner,
-    Button,
-    Card,
-    Empty,
-    Heading,
-    IconButton,
-    Line,
-    Paragraph,
-    Space,
-    Widget,
-)
-from screenloop.types import Struct
 
 NOTHING = "-"
 """Stands for an empty slot of a path, as the share sheet writes it."""
 
 
-class Composer(Struct, frozen=True, kw_only=True):
+class Composer(k.Struct, frozen=True, kw_only=True):
     """The line at the bottom of a chat: attach, text field, send."""
 
-    field: Field
-    attach: Do
-    send: Do
+    field: k.Field
+    attach: k.Do
+    send: k.Do
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return self.field.height(d, w - 92)
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         label = ("Attach picture", "添加图片")
-        IconButton(icon="image", label=label, do=self.attach).place(d, x + 6, y + 11)
+        k.IconButton(icon="image", label=label, do=self.attach).place(d, x + 6, y + 11)
         self.field.draw(d, x + 38, y, w - 92)
         left = x + w - 58
         d.box(left, y + 11, 44, 44, d.theme.tint, radius=22)
         d.icon("send", left + 11, y + 22, 22, d.theme.on_tint)
-        box = Box(left, y + 11, 44, 44)
-        d.node(Node(role="button", label=d.words(("Send", "发送")), box=box, do=self.send))
+        box = k.Box(left, y + 11, 44, 44)
+        d.node(k.Node(role="button", label=d.words(("Send", "发送")), box=box, do=self.send))
 
 
 # ---- parts -------------------------------------------------------------------------------------
 
 
-def lead_of(ui: Ui, phone: str) -> Avatar | Glyph:
+def lead_of(ui: k.Ui, phone: str) -> k.Avatar | k.Glyph:
     """Return the badge of a sender."""
     if not is_number(phone):
-        return Glyph(icon="bell", size_px=44)
+        return k.Glyph(icon="bell", size_px=44)
     name = name_of(ui.of(contacts.State), phone)
-    return Avatar(name=name, size_px=44) if name != phone else Glyph(icon="user", size_px=44)
+    return k.Avatar(name=name, size_px=44) if name != phone else k.Glyph(icon="user", size_px=44)
 
 
-def delete_dialog(ui: Ui, thread: Thread) -> Dialog:
+def delete_dialog(ui: k.Ui, thread: Thread) -> k.Dialog:
     """Return the question before a conversation is deleted."""
     name = name_of(ui.of(contacts.State), thread.phone)
-    return Dialog.question(
+    return k.Dialog.question(
         ("Delete conversation?", "删除会话？"),
         yes=("Delete", "删除"),
         text=(f"All messages with {name} will be gone.", f"与 {name} 的所有消息都会被删除。"),
-        do=delete_thread(thread=thread.id),
+        do=act.delete_thread(thread=thread.id),
         dismiss=ui.set(sure=""),
     )
 
 
-def _message_dialog(s: State, ui: Ui) -> Dialog | None:
+def _message_dialog(s: State, ui: k.Ui) -> k.Dialog | None:
     """What a long press on a message offers, or the question before it is deleted."""
     asked = s.messages.get(ui.get("sure", ""))
     if asked is not None:
-        return Dialog.question(
+        return k.Dialog.question(
             ("Delete message?", "删除消息？"),
             text=asked.text[:120],
             yes=("Delete", "删除"),
-            do=delete_message(message=asked.id),
+            do=act.delete_message(message=asked.id),
             dismiss=ui.set(sure=""),
         )
     message = s.messages.get(ui.get("menu", ""))
     if message is None:
         return None
     closed = ui.set(menu="")
-    choices: tuple[tuple[str, tuple[str, str], Do], ...] = (
-        ("copy", ("Copy text", "复制文字"), Copy(text=message.text)),
+    choices: tuple[tuple[str, tuple[str, str], k.Do], ...] = (
+        ("copy", ("Copy text", "复制文字"), k.Copy(text=message.text)),
         ("forward", ("Forward", "转发"), forward_page(message=message.id)),
         (
             "star",
             ("Unstar", "取消星标") if message.starred else ("Star", "加星标"),
-            star(message=message.id, on=not message.starred),
+            act.star(message=message.id, on=not message.starred),
         ),
-        ("share", ("Share", "分享"), Share(text=message.text)),
+        ("share", ("Share", "分享"), k.Share(text=message.text)),
     )
-    return Dialog.question(
+    return k.Dialog.question(
         ("Message", "消息"),
         dismiss=closed,
         body=tuple(
-            Row(title=words, lead=Glyph(icon=icon, size_px=36), do=Both(first=closed, then=do))
+            k.Row(
+                title=words, lead=k.Glyph(icon=icon, size_px=36), do=k.Both(first=closed, then=do)
+            )
             for icon, words, do in choices
         ),
         yes=("Delete", "删除"),
@@ -142,43 +109,43 @@ def _message_dialog(s: State, ui: Ui) -> Dialog | None:
     )
 
 
-def _attached(ui: Ui, initial: str = "") -> tuple[str, list[Widget]]:
+def _attached(ui: k.Ui, initial: str = "") -> tuple[str, list[k.Widget]]:
     """Return the id of the chosen photo, if any, and the row that shows it."""
     chosen = ui.get("photo", initial)
     photo = ui.of(Gallery).photos.get(chosen)
     if photo is None:
         return "", []
     return photo.id, [
-        Row(
+        k.Row(
             title=photo.title,
             subtitle=("Picture to send", "待发送的图片"),
-            lead=Thumb(kind=photo.kind, seed=photo.seed),
+            lead=k.Thumb(kind=photo.kind, seed=photo.seed),
             trailing_icon="close",
             do=ui.set(photo=""),
         )
     ]
 
 
-def _recipients(ui: Ui, initial: str = "") -> tuple[str, list[Widget]]:
+def _recipients(ui: k.Ui, initial: str = "") -> tuple[str, list[k.Widget]]:
     """Return the chosen number, and the field and contacts to choose it from."""
     book = ui.of(contacts.State)
     phone = ui.field("phone", ("To: name or number", "收件人：姓名或号码"), initial)
     person = person_of(book, phone.value)
-    body: list[Widget] = [phone]
+    body: list[k.Widget] = [phone]
     if person is not None:
         body.append(
-            Row(
+            k.Row(
                 title=person.name,
                 subtitle=person.phone,
-                lead=Avatar(name=person.name),
+                lead=k.Avatar(name=person.name),
                 trailing_icon="check",
                 selected=True,
             )
         )
         return phone.value, body
-    body.append(Heading(words=("Contacts", "联系人")))
+    body.append(k.Heading(words=("Contacts", "联系人")))
     body += [
-        Row(title=p.name, subtitle=p.phone, lead=Avatar(name=p.name), do=ui.set(phone=p.phone))
+        k.Row(title=p.name, subtitle=p.phone, lead=k.Avatar(name=p.name), do=ui.set(phone=p.phone))
         for p in found_people(book, phone.value)
     ]
     return phone.value, body
@@ -187,17 +154,17 @@ def _recipients(ui: Ui, initial: str = "") -> tuple[str, list[Widget]]:
 # ---- a conversation ----------------------------------------------------------------------------
 
 
-def _bubbles(s: State, ui: Ui, thread: Thread) -> list[Widget]:
-    body: list[Widget] = []
+def _bubbles(s: State, ui: k.Ui, thread: Thread) -> list[k.Widget]:
+    body: list[k.Widget] = []
     day = ""
     for message in messages_of(s, thread.id):
         if ui.day(message.at_s) != day:
             day = ui.day(message.at_s)
-            body.append(Paragraph(words=day, size_px=12, muted=True, align="center", pad_px=10))
+            body.append(k.Paragraph(words=day, size_px=12, muted=True, align="center", pad_px=10))
         picture = (message.picture_kind, message.picture_seed) if message.picture_kind else None
         starred = ui.t(" · Starred", " · 星标") if message.starred else ""
         body.append(
-            Bubble(
+            k.Bubble(
                 words=message.text,
                 mine=message.mine,
                 note=ui.clock(message.at_s) + starred,
@@ -206,44 +173,44 @@ def _bubbles(s: State, ui: Ui, thread: Thread) -> list[Widget]:
             )
         )
     if not body:
-        body.append(Empty(icon="message", words=("No messages", "没有消息")))
+        body.append(k.Empty(icon="message", words=("No messages", "没有消息")))
     if thread.unread:
         words = ui.t(f"{thread.unread} new · Mark as read", f"{thread.unread} 条新消息 · 标为已读")
-        body.append(Banner(icon="check", words=words, do=mark_read(thread=thread.id)))
+        body.append(k.Banner(icon="check", words=words, do=act.mark_read(thread=thread.id)))
     return body
 
 
 @app.page("/t/{thread}")
-def thread_page(s: State, ui: Ui, thread: ThreadId) -> Page:
+def thread_page(s: State, ui: k.Ui, thread: ThreadId) -> k.Page:
     """One conversation."""
     row = s.threads[thread]
     book = ui.of(contacts.State)
     person = person_of(book, row.phone)
     photo, attached = _attached(ui)
-    footer: tuple[Widget, ...]
+    footer: tuple[k.Widget, ...]
     if not is_number(row.phone):
         words = ("This sender takes no replies", "该发件人不接收回复")
-        footer = (Paragraph(words=words, muted=True, align="center", pad_px=14),)
+        footer = (k.Paragraph(words=words, muted=True, align="center", pad_px=14),)
     elif person is not None and person.blocked:
         words = ("Blocked · Tap to unblock", "已屏蔽 · 点按取消屏蔽")
-        footer = (Banner(icon="shield", words=words, do=block(thread=thread, on=False)),)
+        footer = (k.Banner(icon="shield", words=words, do=act.block(thread=thread, on=False)),)
     else:
         text = ui.get("text", "")
-        sending = clearing(send(thread=thread, text=text, photo=photo), "text", "photo")
+        sending = k.clearing(act.send(thread=thread, text=text, photo=photo), "text", "photo")
         field = ui.field("text", ("Text message", "短信"), submit=sending)
-        composer = Composer(field=field, attach=PickMedia(local="photo"), send=sending)
+        composer = Composer(field=field, attach=k.PickMedia(local="photo"), send=sending)
         footer = (*attached, composer)
-    return Page(
+    return k.Page(
         title=name_of(book, row.phone),
         subtitle=row.phone if person else "",
         actions=(
-            IconButton(
+            k.IconButton(
                 icon="clock", label=("Schedule", "定时发送"), do=schedule_page(thread=thread)
             ),
-            IconButton(icon="info", label=("Details", "详情"), do=info_page(thread=thread)),
+            k.IconButton(icon="info", label=("Details", "详情"), do=info_page(thread=thread)),
         )
         if is_number(row.phone)
-        else (IconButton(icon="info", label=("Details", "详情"), do=info_page(thread=thread)),),
+        else (k.IconButton(icon="info", label=("Details", "详情"), do=info_page(thread=thread)),),
         body=_bubbles(s, ui, row),
         footer=footer,
         from_bottom=True,
@@ -251,72 +218,59 @@ def thread_page(s: State, ui: Ui, thread: ThreadId) -> Page:
     )
 
 
+def _switches(row: Thread) -> k.Card:
+    switches = (
+        (("Pin to top", "置顶"), "pin", row.pinned, act.pin),
+        (("Mute", "静音"), "bell_off", row.muted, act.mute),
+        (("Archived", "归档"), "archive", row.archived, act.archive),
+    )
+    return k.Card(
+        children=tuple(
+            k.Switch(label=words, icon=icon, value=on, do=action(thread=row.id, on=not on))
+            for words, icon, on, action in switches
+        )
+    )
+
+
+def _save_form(ui: k.Ui, thread: str) -> tuple[k.Widget, ...]:
+    name = ui.field("name", ("Name", "姓名"))
+    save = k.Button(
+        words=("Save as contact", "保存为联系人"),
+        kind="tonal",
+        icon="user_plus",
+        do=act.save_contact(thread=thread, name=name.value),
+        enabled=bool(name.value.strip()),
+    )
+    return k.Heading(words=("Not in your contacts", "不在通讯录中")), name, save
+
+
 @app.page("/t/{thread}/info")
-def info_page(s: State, ui: Ui, thread: ThreadId) -> Page:
+def info_page(s: State, ui: k.Ui, thread: ThreadId) -> k.Page:
     """Who it is, and what can be done with the conversation."""
     row = s.threads[thread]
     person = person_of(ui.of(contacts.State), row.phone)
     badge = person.name if person else "?" if is_number(row.phone) else row.phone
-    body: list[Widget] = [
-        Avatar(name=badge, size_px=88),
-        Paragraph(
-            words=person.name if person else row.phone,
-            size_px=22,
-            bold=True,
-            align="center",
-            lines=1,
-        ),
+    name = person.name if person else row.phone
+    body: list[k.Widget] = [
+        k.Avatar(name=badge, size_px=88),
+        k.Paragraph(words=name, size_px=22, bold=True, align="center", lines=1),
     ]
     actions = [
-        ActionButton(icon="copy", words=("Copy number", "复制号码"), do=Copy(text=row.phone))
+        k.ActionButton(icon="copy", words=("Copy number", "复制号码"), do=k.Copy(text=row.phone))
     ]
     if person is not None:
         opened = contacts.person_page(person=person.id)
-        actions.append(ActionButton(icon="user", words=("Contact", "联系人"), do=opened))
-    actions.append(ActionButton(icon="trash", words=("Delete", "删除"), do=ui.set(sure=thread)))
-    body += [Paragraph(words=row.phone, muted=True, align="center")] if person else []
-    body.append(Line(children=tuple(actions), inset_px=24))
-    body.append(
-        Card(
-            children=(
-                Switch(
-                    label=("Pin to top", "置顶"),
-                    icon="pin",
-                    value=row.pinned,
-                    do=pin(thread=thread, on=not row.pinned),
-                ),
-                Switch(
-                    label=("Mute", "静音"),
-                    icon="bell_off",
-                    value=row.muted,
-                    do=mute(thread=thread, on=not row.muted),
-                ),
-                Switch(
-                    label=("Archived", "归档"),
-                    icon="archive",
-                    value=row.archived,
-                    do=archive(thread=thread, on=not row.archived),
-                ),
-            )
-        )
-    )
+        actions.append(k.ActionButton(icon="user", words=("Contact", "联系人"), do=opened))
+    actions.append(k.ActionButton(icon="trash", words=("Delete", "删除"), do=ui.set(sure=thread)))
+    body += [k.Paragraph(words=row.phone, muted=True, align="center")] if person else []
+    body += [k.Line(children=tuple(actions), inset_px=24), _switches(row)]
     if person is not None:
         words = ("Unblock", "取消屏蔽") if person.blocked else ("Block", "屏蔽")
-        body.append(Row(title=words, danger=True, do=block(thread=thread, on=not person.blocked)))
+        do = act.block(thread=thread, on=not person.blocked)
+        body.append(k.Row(title=words, danger=True, do=do))
     elif is_number(row.phone):
-        name = ui.field("name", ("Name", "姓名"))
-        body += [
-            Heading(words=("Not in your contacts", "不在通讯录中")),
-            name,
-            Button(
-                words=("Save as contact", "保存为联系人"),
-                kind="tonal",
-                icon="user_plus",
-                do=save_contact(thread=thread, name=name.value),
-                enabled=bool(name.value.strip()),
-            ),
-        ]
-    return Page(
+        body += _save_form(ui, thread)
+    return k.Page(
         title=("Details", "详情"),
         body=body,
         dialog=delete_dialog(ui, row) if ui.get("sure", "") else None,
@@ -324,22 +278,22 @@ def info_page(s: State, ui: Ui, thread: ThreadId) -> Page:
 
 
 @app.page("/t/{thread}/schedule")
-def schedule_page(s: State, ui: Ui, thread: ThreadId) -> Page:
+def schedule_page(s: State, ui: k.Ui, thread: ThreadId) -> k.Page:
     """The form for a text that is sent later."""
     tomorrow = (datetime.fromtimestamp(ui.now_s, UTC) + timedelta(days=1)).date().isoformat()
     text = ui.field("text", ("Text message", "短信"), lines=3)
     date = ui.date("date", ("Day", "日期"), tomorrow)
     time = ui.time("time", ("Time", "时间"), "09:00")
-    saving = schedule(thread=thread, text=text.value, date=date.value, time=time.value)
-    return Page(
+    saving = act.schedule(thread=thread, text=text.value, date=date.value, time=time.value)
+    return k.Page(
         title=("Schedule message", "定时发送"),
         subtitle=name_of(ui.of(contacts.State), s.threads[thread].phone),
         body=(
             text,
             date,
             time,
-            Space(px=8),
-            Button(
+            k.Space(px=8),
+            k.Button(
                 words=("Schedule", "定时发送"),
                 icon="clock",
                 do=saving,
@@ -352,57 +306,57 @@ def schedule_page(s: State, ui: Ui, thread: ThreadId) -> Page:
 # ---- new messages ------------------------------------------------------------------------------
 
 
-def _new(ui: Ui, phone: str, text: str = "", photo: str = "") -> Page:
+def _new(ui: k.Ui, phone: str, text: str = "", photo: str = "") -> k.Page:
     """The form for a message to somebody, with what is already known filled in."""
     to, body = _recipients(ui, phone)
     chosen, attached = _attached(ui, photo)
     words = ui.get("text", text)
-    sending = start(phone=to, text=words, photo=chosen)
+    sending = act.start(phone=to, text=words, photo=chosen)
     field = ui.field("text", ("Text message", "短信"), text, submit=sending)
-    return Page(
+    return k.Page(
         title=("New message", "新短信"),
         body=body,
-        footer=(*attached, Composer(field=field, attach=PickMedia(local="photo"), send=sending)),
+        footer=(*attached, Composer(field=field, attach=k.PickMedia(local="photo"), send=sending)),
     )
 
 
 @app.page("/new")
-def new_page(s: State, ui: Ui) -> Page:
+def new_page(s: State, ui: k.Ui) -> k.Page:
     """A new message."""
     return _new(ui, "")
 
 
 @app.page("/new/{phone}")
-def new_to_page(s: State, ui: Ui, phone: str) -> Page:
+def new_to_page(s: State, ui: k.Ui, phone: str) -> k.Page:
     """A new message to a number."""
     return _new(ui, unquote(phone))
 
 
 @app.page("/share/{text}/{image}")
-def share_page(s: State, ui: Ui, text: str, image: str) -> Page:
+def share_page(s: State, ui: k.Ui, text: str, image: str) -> k.Page:
     """A new message with what was shared."""
     shared = "" if text == NOTHING else unquote(text)
     return _new(ui, "", shared, "" if image == NOTHING else image)
 
 
 @app.page("/forward/{message}")
-def forward_page(s: State, ui: Ui, message: MessageId) -> Page:
+def forward_page(s: State, ui: k.Ui, message: MessageId) -> k.Page:
     """Choose who gets a message."""
     row = s.messages[message]
     to, body = _recipients(ui)
-    shown = Bubble(
+    shown = k.Bubble(
         words=row.text,
         mine=True,
         note=ui.clock(row.at_s),
         picture=(row.picture_kind, row.picture_seed) if row.picture_kind else None,
     )
-    button = Button(
+    button = k.Button(
         words=("Forward", "转发"),
         icon="forward",
-        do=forward(message=message, phone=to),
+        do=act.forward(message=message, phone=to),
         enabled=is_number(to),
     )
-    return Page(title=("Forward message", "转发消息"), body=(shown, *body), footer=(button,))
+    return k.Page(title=("Forward message", "转发消息"), body=(shown, *body), footer=(button,))
 
 
 app.accepts_shared(share_page)

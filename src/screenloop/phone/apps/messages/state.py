@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.messages import seed as messages_seed
-from screenloop.phone.commands import Go
-from screenloop.phone.declare.app import App
-from screenloop.phone.declare.cast import Cast
-from screenloop.phone.declare.state import AppState, Catalog, Record, Refers, Table
 
-ThreadId = Annotated[str, Refers("messages.threads")]
-MessageId = Annotated[str, Refers("messages.messages")]
-ScheduledId = Annotated[str, Refers("messages.scheduled")]
+ThreadId = Annotated[str, k.Refers("messages.threads")]
+MessageId = Annotated[str, k.Refers("messages.messages")]
+ScheduledId = Annotated[str, k.Refers("messages.scheduled")]
 PHONE_DIGITS = 7
 """A sender with fewer digits is a service and takes no replies."""
 
 
-class Thread(Record, frozen=True, kw_only=True):
+class Thread(k.Record, frozen=True, kw_only=True):
     """A conversation with one number or service."""
 
     phone: str
@@ -31,7 +28,7 @@ class Thread(Record, frozen=True, kw_only=True):
     """How many of the other side's prepared answers were used."""
 
 
-class Message(Record, frozen=True, kw_only=True):
+class Message(k.Record, frozen=True, kw_only=True):
     """One text, with a picture or without."""
 
     thread: ThreadId
@@ -45,7 +42,7 @@ class Message(Record, frozen=True, kw_only=True):
     starred: bool = False
 
 
-class Scheduled(Record, frozen=True, kw_only=True):
+class Scheduled(k.Record, frozen=True, kw_only=True):
     """A text that will be sent later."""
 
     phone: str
@@ -53,7 +50,7 @@ class Scheduled(Record, frozen=True, kw_only=True):
     at_s: int
 
 
-def seed_threads(cast: Cast) -> Iterable[Thread]:
+def seed_threads(cast: k.Cast) -> Iterable[Thread]:
     """The conversations of the scripts."""
     for script in messages_seed.scripts(cast):
         yield Thread(
@@ -65,7 +62,7 @@ def seed_threads(cast: Cast) -> Iterable[Thread]:
         )
 
 
-def seed_messages(cast: Cast) -> Iterable[Message]:
+def seed_messages(cast: k.Cast) -> Iterable[Message]:
     """The lines of the scripts."""
     for number, script in enumerate(messages_seed.scripts(cast), start=1):
         for line in script.lines.strip().splitlines():
@@ -78,17 +75,17 @@ def seed_messages(cast: Cast) -> Iterable[Message]:
             )
 
 
-class State(AppState):
+class State(k.AppState):
     """Conversations, their messages, and what waits to be sent."""
 
-    threads = Table(Thread, prefix="thread", seed=seed_threads)
-    messages = Table(Message, prefix="message", seed=seed_messages)
-    scheduled = Table(Scheduled, prefix="scheduled")
-    answers = Catalog(messages_seed.Answer, prefix="answer", seed=messages_seed.answers)
+    threads = k.Table(Thread, prefix="thread", seed=seed_threads)
+    messages = k.Table(Message, prefix="message", seed=seed_messages)
+    scheduled = k.Table(Scheduled, prefix="scheduled")
+    answers = k.Catalog(messages_seed.Answer, prefix="answer", seed=messages_seed.answers)
     previews: bool = True
 
 
-app = App("messages", State, title=("Messages", "短信"), icon="message", tint="#0f8a6d")
+app = k.App("messages", State, title=("Messages", "短信"), icon="message", tint="#0f8a6d")
 
 
 # ---- numbers and names -----------------------------------------------------------------------
@@ -131,9 +128,9 @@ def messages_of(s: State, thread: str) -> list[Message]:
     return sorted(s.messages.where(lambda m: m.thread == thread), key=lambda m: m.at_s)
 
 
-def open_thread(thread: str) -> Go:
+def open_thread(thread: str) -> k.Go:
     """Return the move to a conversation's page."""
-    return Go(app=app.id, path=f"/t/{thread}")
+    return k.Go(app=app.id, path=f"/t/{thread}")
 
 
 def found_messages(s: State, text: str) -> list[Message]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.notes.seed import Colour
 from screenloop.phone.apps.notes.state import (
     Folder,
@@ -23,8 +24,6 @@ from screenloop.phone.apps.notes.state import (
     ordered,
     shown_notes,
 )
-from screenloop.phone.commands import Back
-from screenloop.phone.declare.context import Ctx, Refused
 
 Title = Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
 Body = Annotated[str, msgspec.Meta(max_length=4000)]
@@ -34,7 +33,7 @@ Day = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 Clock = Annotated[str, msgspec.Meta(pattern=r"^([01]\d|2[0-3]):[0-5][05]$")]
 
 
-def _written(ctx: Ctx, text: str) -> str:
+def _written(ctx: k.Ctx, text: str) -> str:
     """Return a text without outer blanks; refuses where nothing is left."""
     text = text.strip()
     if not text:
@@ -42,7 +41,7 @@ def _written(ctx: Ctx, text: str) -> str:
     return text
 
 
-def _editable(s: State, ctx: Ctx, note: str) -> Note:
+def _editable(s: State, ctx: k.Ctx, note: str) -> Note:
     row = s.notes[note]
     if row.trashed:
         ctx.refuse(ctx.t("It is in the trash; restore it first", "笔记在回收站中，请先恢复"))
@@ -64,7 +63,7 @@ def _in_folder(s: State, folder: str) -> str:
 )
 def add(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     title: Title,
     body: Body = "",
     items: Body = "",
@@ -86,7 +85,7 @@ def add(
         if line.strip():
             s.items.add(Item(note=note.id, text=line.strip()))
     ctx.toast(ctx.t("Note saved", "笔记已保存"))
-    ctx.move(Back())
+    ctx.move(k.Back())
     ctx.move(open_note(note.id))
 
 
@@ -98,12 +97,12 @@ def add(
         after.notes[a.note].title == a.title.strip() and after.notes[a.note].body == a.body.strip()
     ),
 )
-def edit(s: State, ctx: Ctx, note: NoteId, title: Title, body: Body) -> None:
+def edit(s: State, ctx: k.Ctx, note: NoteId, title: Title, body: Body) -> None:
     """Change a note's title and text."""
     _editable(s, ctx, note)
     s.notes.update(note, title=_written(ctx, title), body=body.strip(), edited_s=ctx.now_s)
     ctx.toast(ctx.t("Note saved", "笔记已保存"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -112,7 +111,7 @@ def edit(s: State, ctx: Ctx, note: NoteId, title: Title, body: Body) -> None:
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].colour == a.colour,
 )
-def paint(s: State, ctx: Ctx, note: NoteId, colour: Colour) -> None:
+def paint(s: State, ctx: k.Ctx, note: NoteId, colour: Colour) -> None:
     """Give a note a colour."""
     _editable(s, ctx, note)
     s.notes.update(note, colour=colour)
@@ -124,7 +123,7 @@ def paint(s: State, ctx: Ctx, note: NoteId, colour: Colour) -> None:
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].pinned == a.on,
 )
-def pin(s: State, ctx: Ctx, note: NoteId, on: bool) -> None:
+def pin(s: State, ctx: k.Ctx, note: NoteId, on: bool) -> None:
     """Keep a note at the top, or not."""
     _editable(s, ctx, note)
     s.notes.update(note, pinned=on)
@@ -136,7 +135,7 @@ def pin(s: State, ctx: Ctx, note: NoteId, on: bool) -> None:
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].folder == a.folder,
 )
-def move(s: State, ctx: Ctx, note: NoteId, folder: FolderId) -> None:
+def move(s: State, ctx: k.Ctx, note: NoteId, folder: FolderId) -> None:
     """Put a note into a folder, or into none."""
     _editable(s, ctx, note)
     s.notes.update(note, folder=_in_folder(s, folder))
@@ -148,7 +147,7 @@ def move(s: State, ctx: Ctx, note: NoteId, folder: FolderId) -> None:
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].archived == a.on,
 )
-def archive(s: State, ctx: Ctx, note: NoteId, on: bool) -> None:
+def archive(s: State, ctx: k.Ctx, note: NoteId, on: bool) -> None:
     """Put a note into the archive, or take it out."""
     _editable(s, ctx, note)
     s.notes.update(note, archived=on)
@@ -161,7 +160,7 @@ def archive(s: State, ctx: Ctx, note: NoteId, on: bool) -> None:
     writes=["notes", "items"],
     check=lambda before, after, a: len(after.notes) == len(before.notes) + 1,
 )
-def duplicate(s: State, ctx: Ctx, note: NoteId) -> None:
+def duplicate(s: State, ctx: k.Ctx, note: NoteId) -> None:
     """Make a copy of a note with its checklist."""
     row = _editable(s, ctx, note)
     title = ctx.t(f"{row.title} (copy)", f"{row.title}（副本）")
@@ -187,7 +186,7 @@ def duplicate(s: State, ctx: Ctx, note: NoteId) -> None:
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].trashed,
 )
-def trash(s: State, ctx: Ctx, note: NoteId) -> None:
+def trash(s: State, ctx: k.Ctx, note: NoteId) -> None:
     """Move a note to the trash; its reminder is dropped."""
     s.notes.update(note, trashed=True, pinned=False, remind_s=0)
     ctx.toast(ctx.t("Moved to trash", "已移到回收站"))
@@ -199,7 +198,7 @@ def trash(s: State, ctx: Ctx, note: NoteId) -> None:
     writes=["notes"],
     check=lambda before, after, a: not after.notes[a.note].trashed,
 )
-def restore(s: State, ctx: Ctx, note: NoteId) -> None:
+def restore(s: State, ctx: k.Ctx, note: NoteId) -> None:
     """Take a note out of the trash."""
     s.notes.update(note, trashed=False)
     ctx.toast(ctx.t("Restored", "已恢复"))
@@ -217,7 +216,7 @@ def _purge(s: State, note: str) -> None:
     writes=["notes", "items"],
     check=lambda before, after, a: a.note not in after.notes,
 )
-def purge(s: State, ctx: Ctx, note: NoteId) -> None:
+def purge(s: State, ctx: k.Ctx, note: NoteId) -> None:
     """Delete a note in the trash for ever."""
     if not s.notes[note].trashed:
         ctx.refuse(ctx.t("Move it to the trash first", "请先移到回收站"))
@@ -231,7 +230,7 @@ def purge(s: State, ctx: Ctx, note: NoteId) -> None:
     writes=["notes", "items"],
     check=lambda before, after, a: not after.notes.where(lambda n: n.trashed),
 )
-def empty_trash(s: State, ctx: Ctx) -> None:
+def empty_trash(s: State, ctx: k.Ctx) -> None:
     """Delete all notes in the trash for ever."""
     for row in s.notes.where(lambda n: n.trashed):
         _purge(s, row.id)
@@ -247,19 +246,19 @@ def empty_trash(s: State, ctx: Ctx) -> None:
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].remind_s > 0,
 )
-def remind(s: State, ctx: Ctx, note: NoteId, date: Day, time: Clock) -> None:
+def remind(s: State, ctx: k.Ctx, note: NoteId, date: Day, time: Clock) -> None:
     """Set a note's reminder, in place of an earlier one."""
     _editable(s, ctx, note)
     try:
         at_s = int(datetime.fromisoformat(f"{date}T{time}").replace(tzinfo=UTC).timestamp())
     except ValueError:
-        raise Refused(ctx.t(f"There is no day {date}", f"没有 {date} 这一天")) from None
+        raise k.Refused(ctx.t(f"There is no day {date}", f"没有 {date} 这一天")) from None
     if at_s <= ctx.now_s:
         ctx.refuse(ctx.t("Choose a time in the future", "请选择将来的时间"))
     s.notes.update(note, remind_s=at_s)
     ctx.after(at_s - ctx.now_s, notify(note=note, at_s=at_s))
     ctx.toast(ctx.t("Reminder set", "已设置提醒"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -268,15 +267,15 @@ def remind(s: State, ctx: Ctx, note: NoteId, date: Day, time: Clock) -> None:
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].remind_s == 0,
 )
-def unremind(s: State, ctx: Ctx, note: NoteId) -> None:
+def unremind(s: State, ctx: k.Ctx, note: NoteId) -> None:
     """Remove a note's reminder."""
     s.notes.update(note, remind_s=0)
     ctx.toast(ctx.t("Reminder removed", "已取消提醒"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action("notes.notify", writes=["notes"])
-def notify(s: State, ctx: Ctx, note: NoteId, at_s: int) -> None:
+def notify(s: State, ctx: k.Ctx, note: NoteId, at_s: int) -> None:
     """Remind of a note; does nothing where the reminder was changed, or the note is gone."""
     row = s.notes.get(note)
     if row is None or row.remind_s != at_s:
@@ -294,7 +293,7 @@ def notify(s: State, ctx: Ctx, note: NoteId, at_s: int) -> None:
     writes=["items", "notes"],
     check=lambda before, after, a: len(after.items) == len(before.items) + 1,
 )
-def add_item(s: State, ctx: Ctx, note: NoteId, text: ItemText) -> None:
+def add_item(s: State, ctx: k.Ctx, note: NoteId, text: ItemText) -> None:
     """Add a line to a note's checklist."""
     _editable(s, ctx, note)
     s.items.add(Item(note=note, text=_written(ctx, text)))
@@ -307,7 +306,7 @@ def add_item(s: State, ctx: Ctx, note: NoteId, text: ItemText) -> None:
     writes=["items"],
     check=lambda before, after, a: after.items[a.item].done == a.done,
 )
-def check_item(s: State, ctx: Ctx, item: ItemId, done: bool) -> None:
+def check_item(s: State, ctx: k.Ctx, item: ItemId, done: bool) -> None:
     """Tick a line, or untick it."""
     _editable(s, ctx, s.items[item].note)
     s.items.update(item, done=done)
@@ -319,13 +318,13 @@ def check_item(s: State, ctx: Ctx, item: ItemId, done: bool) -> None:
     writes=["items", "notes"],
     check=lambda before, after, a: after.items[a.item].text == a.text.strip(),
 )
-def edit_item(s: State, ctx: Ctx, item: ItemId, text: ItemText) -> None:
+def edit_item(s: State, ctx: k.Ctx, item: ItemId, text: ItemText) -> None:
     """Change the words of a line."""
     row = s.items[item]
     _editable(s, ctx, row.note)
     s.items.update(item, text=_written(ctx, text))
     s.notes.update(row.note, edited_s=ctx.now_s)
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -334,7 +333,7 @@ def edit_item(s: State, ctx: Ctx, item: ItemId, text: ItemText) -> None:
     writes=["items", "notes"],
     check=lambda before, after, a: a.item not in after.items,
 )
-def delete_item(s: State, ctx: Ctx, item: ItemId) -> None:
+def delete_item(s: State, ctx: k.Ctx, item: ItemId) -> None:
     """Take a line out."""
     row = s.items.remove(item)
     _editable(s, ctx, row.note)
@@ -348,7 +347,7 @@ def delete_item(s: State, ctx: Ctx, item: ItemId) -> None:
     writes=["items"],
     check=lambda before, after, a: not any(i.done for i in items_of(after, a.note)),
 )
-def untick_all(s: State, ctx: Ctx, note: NoteId) -> None:
+def untick_all(s: State, ctx: k.Ctx, note: NoteId) -> None:
     """Untick all lines of a note's checklist."""
     _editable(s, ctx, note)
     for item in s.items.where(lambda i: i.note == note and i.done):
@@ -361,7 +360,7 @@ def untick_all(s: State, ctx: Ctx, note: NoteId) -> None:
     writes=["items", "notes"],
     check=lambda before, after, a: not any(i.done for i in items_of(after, a.note)),
 )
-def clear_done(s: State, ctx: Ctx, note: NoteId) -> None:
+def clear_done(s: State, ctx: k.Ctx, note: NoteId) -> None:
     """Take the ticked lines out of a note's checklist."""
     _editable(s, ctx, note)
     for item in s.items.where(lambda i: i.note == note and i.done):
@@ -372,7 +371,7 @@ def clear_done(s: State, ctx: Ctx, note: NoteId) -> None:
 # ---- actions: folders and the list -------------------------------------------------------------
 
 
-def _fresh_name(s: State, ctx: Ctx, name: str) -> str:
+def _fresh_name(s: State, ctx: k.Ctx, name: str) -> str:
     name = _written(ctx, name)
     if s.folders.first(lambda f: f.name.casefold() == name.casefold()):
         ctx.refuse(ctx.t(f"There is already a folder {name!r}", f"已有名为 {name} 的文件夹"))
@@ -385,7 +384,7 @@ def _fresh_name(s: State, ctx: Ctx, name: str) -> str:
     writes=["folders"],
     check=lambda before, after, a: len(after.folders) == len(before.folders) + 1,
 )
-def add_folder(s: State, ctx: Ctx, name: FolderName) -> None:
+def add_folder(s: State, ctx: k.Ctx, name: FolderName) -> None:
     """Make a folder."""
     s.folders.add(Folder(name=_fresh_name(s, ctx, name)))
     ctx.toast(ctx.t("Folder made", "已新建文件夹"))
@@ -397,7 +396,7 @@ def add_folder(s: State, ctx: Ctx, name: FolderName) -> None:
     writes=["folders"],
     check=lambda before, after, a: after.folders[a.folder].name == a.name.strip(),
 )
-def rename_folder(s: State, ctx: Ctx, folder: FolderId, name: FolderName) -> None:
+def rename_folder(s: State, ctx: k.Ctx, folder: FolderId, name: FolderName) -> None:
     """Rename a folder."""
     if s.folders[folder].name != name.strip():
         s.folders.update(folder, name=_fresh_name(s, ctx, name))
@@ -409,7 +408,7 @@ def rename_folder(s: State, ctx: Ctx, folder: FolderId, name: FolderName) -> Non
     writes=["folders", "notes"],
     check=lambda before, after, a: a.folder not in after.folders,
 )
-def delete_folder(s: State, ctx: Ctx, folder: FolderId) -> None:
+def delete_folder(s: State, ctx: k.Ctx, folder: FolderId) -> None:
     """Delete a folder; its notes stay."""
     s.folders.remove(folder)
     for row in s.notes.where(lambda n: n.folder == folder):
@@ -423,7 +422,7 @@ def delete_folder(s: State, ctx: Ctx, folder: FolderId) -> None:
     writes=["sort"],
     check=lambda before, after, a: after.sort == a.by,
 )
-def sort(s: State, ctx: Ctx, by: SortBy) -> None:
+def sort(s: State, ctx: k.Ctx, by: SortBy) -> None:
     """Sort the notes."""
     s.sort = by
 
@@ -434,7 +433,7 @@ def sort(s: State, ctx: Ctx, by: SortBy) -> None:
     writes=["grid"],
     check=lambda before, after, a: after.grid == a.on,
 )
-def show_grid(s: State, ctx: Ctx, on: bool) -> None:
+def show_grid(s: State, ctx: k.Ctx, on: bool) -> None:
     """Show the notes as cards, or as a list."""
     s.grid = on
 
@@ -444,7 +443,7 @@ def show_grid(s: State, ctx: Ctx, on: bool) -> None:
 
 @app.query("notes.list", tool="List notes: all shown ones, of a folder, archived or trashed.")
 def list_notes(
-    s: State, ctx: Ctx, folder: FolderId = "", archived: bool = False, trashed: bool = False
+    s: State, ctx: k.Ctx, folder: FolderId = "", archived: bool = False, trashed: bool = False
 ) -> list[Note]:
     """Return notes in the set order."""
     found = s.notes.where(
@@ -457,23 +456,19 @@ def list_notes(
     return ordered(s, found)
 
 
-@app.query(
-    "notes.search",
-    tool="Find notes by part of their title, text or checklist.",
-    shows="/",
-)
-def search(s: State, ctx: Ctx, text: str) -> list[Note]:
+@app.query("notes.search", tool="Find notes by part of their title, text or checklist.", shows="/")
+def search(s: State, ctx: k.Ctx, text: str) -> list[Note]:
     """Return the notes that hold a text."""
     return shown_notes(s, text)
 
 
 @app.query("notes.get", tool="Read a note with its checklist.", shows="/n/{note}")
-def get(s: State, ctx: Ctx, note: NoteId) -> dict[str, Any]:
+def get(s: State, ctx: k.Ctx, note: NoteId) -> dict[str, Any]:
     """Return one note and its items."""
     return {**msgspec.structs.asdict(s.notes[note]), "items": items_of(s, note)}
 
 
 @app.query("folders.list", tool="List the folders.", shows="/folders")
-def list_folders(s: State, ctx: Ctx) -> list[Folder]:
+def list_folders(s: State, ctx: k.Ctx) -> list[Folder]:
     """Return the folders by name."""
     return sorted(s.folders, key=lambda f: f.name)

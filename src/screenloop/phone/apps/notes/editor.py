@@ -5,25 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote
 
-from screenloop.phone.apps.notes.actions import (
-    add,
-    add_item,
-    archive,
-    check_item,
-    clear_done,
-    delete_item,
-    duplicate,
-    edit,
-    edit_item,
-    move,
-    paint,
-    pin,
-    remind,
-    restore,
-    trash,
-    unremind,
-    untick_all,
-)
+from screenloop.phone import kit as k
+from screenloop.phone.apps.notes import actions as act
 from screenloop.phone.apps.notes.state import (
     FolderId,
     ItemId,
@@ -35,32 +18,15 @@ from screenloop.phone.apps.notes.state import (
     note_text,
 )
 from screenloop.phone.apps.notes.views import COLOURS, hue_of
-from screenloop.phone.commands import Back, Both, Copy, Do, Share
-from screenloop.phone.declare.view import Ui
-from screenloop.phone.draw.canvas import Words
-from screenloop.phone.draw.inputs import Check, Chip, Chips, clearing
-from screenloop.phone.draw.page import Dialog, Page
-from screenloop.phone.draw.rows import Glyph, Row
-from screenloop.phone.draw.widgets import (
-    Banner,
-    Button,
-    Card,
-    Heading,
-    IconButton,
-    Line,
-    Paragraph,
-    Space,
-    Widget,
-)
 
 
-def question(ui: Ui, title: Words, text: Words, yes: Words, do: Do) -> Dialog:
+def question(ui: k.Ui, title: k.Words, text: k.Words, yes: k.Words, do: k.Do) -> k.Dialog:
     """Return the question before something is thrown away; open while local `sure` is set."""
     no = ui.set(sure="")
-    return Dialog.question(title, text=text, yes=yes, do=Both(first=do, then=no), dismiss=no)
+    return k.Dialog.question(title, text=text, yes=yes, do=k.Both(first=do, then=no), dismiss=no)
 
 
-def trash_question(ui: Ui, note: Note, do: Do) -> Dialog:
+def trash_question(ui: k.Ui, note: Note, do: k.Do) -> k.Dialog:
     """Return the question before a note goes to the trash."""
     text = ui.t(
         f"{note.title!r} can be restored from the trash.", f"可以从回收站恢复{note.title}。"
@@ -68,61 +34,63 @@ def trash_question(ui: Ui, note: Note, do: Do) -> Dialog:
     return question(ui, ("Move to trash?", "移到回收站？"), text, ("Move", "移动"), do)
 
 
-def _checklist(s: State, ui: Ui, note: Note) -> list[Widget]:
+def _checklist(s: State, ui: k.Ui, note: Note) -> list[k.Widget]:
     items = items_of(s, note.id)
     done = sum(i.done for i in items)
     text = ui.get("text", "")
-    adding = clearing(add_item(note=note.id, text=text), "text")
+    adding = k.clearing(act.add_item(note=note.id, text=text), "text")
     field = ui.field("text", ("Add an item", "添加一项"), submit=adding)
-    body: list[Widget] = []
+    body: list[k.Widget] = []
     if items:
         words = ui.t(f"{done} of {len(items)} done", f"已完成 {done}/{len(items)}")
         checks = tuple(
-            Check(
+            k.Check(
                 label=i.text,
                 value=i.done,
                 strike=True,
                 long=item_page(item=i.id),
-                do=check_item(item=i.id, done=not i.done),
+                do=act.check_item(item=i.id, done=not i.done),
             )
             for i in items
         )
-        body += [Heading(words=words), Card(children=checks)]
-    button = Button(words=("Add", "添加"), kind="tonal", do=adding, enabled=bool(text.strip()))
-    body.append(Line(children=(field, button), shares=(3, 1)))
+        body += [k.Heading(words=words), k.Card(children=checks)]
+    button = k.Button(words=("Add", "添加"), kind="tonal", do=adding, enabled=bool(text.strip()))
+    body.append(k.Line(children=(field, button), shares=(3, 1)))
     if done:
-        untick = Button(
-            words=("Untick all", "全部取消勾选"), kind="plain", do=untick_all(note=note.id)
+        untick = k.Button(
+            words=("Untick all", "全部取消勾选"), kind="plain", do=act.untick_all(note=note.id)
         )
-        clear = Button(
-            words=("Remove ticked", "移除已勾选"), kind="plain", do=clear_done(note=note.id)
+        clear = k.Button(
+            words=("Remove ticked", "移除已勾选"), kind="plain", do=act.clear_done(note=note.id)
         )
-        body.append(Line(children=(untick, clear)))
+        body.append(k.Line(children=(untick, clear)))
     return body
 
 
-def _note_dialog(s: State, ui: Ui, note: Note) -> Dialog | None:
+def _note_dialog(s: State, ui: k.Ui, note: Note) -> k.Dialog | None:
     """The rarer things that can be done with a note, or the question before the trash."""
     if ui.get("sure", ""):
-        leaving = Both(first=ui.set(sure=""), then=Back())
-        return trash_question(ui, note, Both(first=trash(note=note.id), then=leaving))
+        leaving = k.Both(first=ui.set(sure=""), then=k.Back())
+        return trash_question(ui, note, k.Both(first=act.trash(note=note.id), then=leaving))
     if not ui.get("menu", False):
         return None
     closed = ui.set(menu=False)
     archiving = ("Unarchive", "取消归档") if note.archived else ("Archive", "归档")
-    choices: tuple[tuple[str, tuple[str, str], Do], ...] = (
+    choices: tuple[tuple[str, tuple[str, str], k.Do], ...] = (
         ("tag", ("Colour and folder", "颜色和文件夹"), organise_page(note=note.id)),
         ("alarm", ("Reminder", "提醒"), remind_page(note=note.id)),
-        ("copy", ("Copy text", "复制文字"), Copy(text=note_text(s, note))),
-        ("share", ("Share", "分享"), Share(text=note_text(s, note))),
-        ("note", ("Make a copy", "创建副本"), duplicate(note=note.id)),
-        ("archive", archiving, archive(note=note.id, on=not note.archived)),
+        ("copy", ("Copy text", "复制文字"), k.Copy(text=note_text(s, note))),
+        ("share", ("Share", "分享"), k.Share(text=note_text(s, note))),
+        ("note", ("Make a copy", "创建副本"), act.duplicate(note=note.id)),
+        ("archive", archiving, act.archive(note=note.id, on=not note.archived)),
     )
-    return Dialog.question(
+    return k.Dialog.question(
         note.title,
         dismiss=closed,
         body=tuple(
-            Row(title=words, lead=Glyph(icon=icon, size_px=36), do=Both(first=closed, then=do))
+            k.Row(
+                title=words, lead=k.Glyph(icon=icon, size_px=36), do=k.Both(first=closed, then=do)
+            )
             for icon, words, do in choices
         ),
         yes=("Trash", "回收站"),
@@ -130,26 +98,26 @@ def _note_dialog(s: State, ui: Ui, note: Note) -> Dialog | None:
     )
 
 
-def _trashed_page(s: State, note: Note) -> Page:
-    banner = Banner(
+def _trashed_page(s: State, note: Note) -> k.Page:
+    banner = k.Banner(
         icon="undo",
         words=("In the trash · Tap to restore", "在回收站中 · 点按恢复"),
-        do=restore(note=note.id),
+        do=act.restore(note=note.id),
     )
-    return Page(title=note.title, body=(banner, Paragraph(words=note_text(s, note))))
+    return k.Page(title=note.title, body=(banner, k.Paragraph(words=note_text(s, note))))
 
 
 @app.page("/n/{note}")
-def note_page(s: State, ui: Ui, note: NoteId) -> Page:
+def note_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
     """One note."""
     row = s.notes[note]
     if row.trashed:
         return _trashed_page(s, row)
     folder = s.folders.get(row.folder)
     where = folder.name if folder else ui.t("No folder", "无文件夹")
-    body: list[Widget] = [
-        Paragraph(words=row.title, size_px=24, bold=True, color=hue_of(row.colour)),
-        Paragraph(
+    body: list[k.Widget] = [
+        k.Paragraph(words=row.title, size_px=24, bold=True, color=hue_of(row.colour)),
+        k.Paragraph(
             words=f"{where} · {ui.day(row.edited_s)} {ui.clock(row.edited_s)}",
             size_px=13,
             muted=True,
@@ -158,110 +126,114 @@ def note_page(s: State, ui: Ui, note: NoteId) -> Page:
     if row.remind_s:
         when = f"{ui.day(row.remind_s)} {ui.clock(row.remind_s)}"
         words = ui.t(f"Reminder: {when}", f"提醒：{when}")
-        body.append(Banner(icon="alarm", words=words, do=remind_page(note=note)))
+        body.append(k.Banner(icon="alarm", words=words, do=remind_page(note=note)))
     if row.body:
-        body.append(Paragraph(words=row.body, size_px=16, pad_px=10))
+        body.append(k.Paragraph(words=row.body, size_px=16, pad_px=10))
     body += _checklist(s, ui, row)
-    return Page(
+    return k.Page(
         title="",
         body=body,
         dialog=_note_dialog(s, ui, row),
         actions=(
-            IconButton(
+            k.IconButton(
                 icon="pin",
                 selected=row.pinned,
-                do=pin(note=note, on=not row.pinned),
+                do=act.pin(note=note, on=not row.pinned),
                 label=("Unpin", "取消置顶") if row.pinned else ("Pin", "置顶"),
             ),
-            IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(note=note)),
-            IconButton(icon="more", label=("More", "更多"), do=ui.set(menu=True)),
+            k.IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(note=note)),
+            k.IconButton(icon="more", label=("More", "更多"), do=ui.set(menu=True)),
         ),
     )
 
 
 @app.page("/n/{note}/edit")
-def edit_page(s: State, ui: Ui, note: NoteId) -> Page:
+def edit_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
     """The form for a note's words."""
     row = s.notes[note]
     title = ui.field("title", ("Title", "标题"), row.title)
     body = ui.field("body", ("Note", "内容"), row.body, lines=8)
-    save = Button(
+    save = k.Button(
         words=("Save", "保存"),
-        do=edit(note=note, title=title.value, body=body.value),
+        do=act.edit(note=note, title=title.value, body=body.value),
         enabled=bool(title.value.strip()),
     )
-    return Page(title=("Edit note", "编辑笔记"), body=(title, body, save))
+    return k.Page(title=("Edit note", "编辑笔记"), body=(title, body, save))
 
 
 @app.page("/n/{note}/organise")
-def organise_page(s: State, ui: Ui, note: NoteId) -> Page:
+def organise_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
     """Its colour and its folder."""
     row = s.notes[note]
-    colours = Chips(
+    colours = k.Chips(
         label=("Colour", "颜色"),
         chips=tuple(
-            Chip(words=words, do=paint(note=note, colour=name), selected=row.colour == name)
+            k.Chip(words=words, do=act.paint(note=note, colour=name), selected=row.colour == name)
             for name, words, _ in COLOURS
         ),
     )
-    folders = Chips(
+    folders = k.Chips(
         label=("Folder", "文件夹"),
         chips=tuple(
-            Chip(words=words, do=move(note=note, folder=folder), selected=row.folder == folder)
+            k.Chip(
+                words=words, do=act.move(note=note, folder=folder), selected=row.folder == folder
+            )
             for folder, words in _folders(s)
         ),
     )
-    return Page(
+    return k.Page(
         title=("Colour and folder", "颜色和文件夹"),
         subtitle=row.title,
-        body=(Space(px=8), colours, Space(px=16), folders),
+        body=(k.Space(px=8), colours, k.Space(px=16), folders),
     )
 
 
-def _folders(s: State) -> tuple[tuple[str, Words], ...]:
-    none: tuple[str, Words] = ("", ("None", "无"))
+def _folders(s: State) -> tuple[tuple[str, k.Words], ...]:
+    none: tuple[str, k.Words] = ("", ("None", "无"))
     return (none, *((f.id, f.name) for f in sorted(s.folders, key=lambda f: f.name)))
 
 
 @app.page("/n/{note}/remind")
-def remind_page(s: State, ui: Ui, note: NoteId) -> Page:
+def remind_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
     """When it should remind."""
     row = s.notes[note]
     tomorrow = (datetime.fromtimestamp(ui.now_s, UTC) + timedelta(days=1)).date().isoformat()
     date = ui.date("date", ("Day", "日期"), tomorrow)
     time = ui.time("time", ("Time", "时间"), "09:00")
-    body: list[Widget] = [
+    body: list[k.Widget] = [
         date,
         time,
-        Space(px=8),
-        Button(
+        k.Space(px=8),
+        k.Button(
             words=("Set reminder", "设置提醒"),
             icon="alarm",
-            do=remind(note=note, date=date.value, time=time.value),
+            do=act.remind(note=note, date=date.value, time=time.value),
         ),
     ]
     if row.remind_s:
         body.append(
-            Button(words=("Remove reminder", "取消提醒"), kind="danger", do=unremind(note=note))
+            k.Button(
+                words=("Remove reminder", "取消提醒"), kind="danger", do=act.unremind(note=note)
+            )
         )
-    return Page(title=("Reminder", "提醒"), subtitle=row.title, body=body)
+    return k.Page(title=("Reminder", "提醒"), subtitle=row.title, body=body)
 
 
 @app.page("/i/{item}")
-def item_page(s: State, ui: Ui, item: ItemId) -> Page:
+def item_page(s: State, ui: k.Ui, item: ItemId) -> k.Page:
     """One line of a checklist."""
     row = s.items[item]
     text = ui.field("text", ("Item", "清单项"), row.text)
-    save = Button(
+    save = k.Button(
         words=("Save", "保存"),
-        do=edit_item(item=item, text=text.value),
+        do=act.edit_item(item=item, text=text.value),
         enabled=bool(text.value.strip()),
     )
-    delete = Button(words=("Delete item", "删除该项"), kind="danger", do=ui.set(sure=item))
+    delete = k.Button(words=("Delete item", "删除该项"), kind="danger", do=ui.set(sure=item))
     asking = question(
-        ui, ("Delete item?", "删除该项？"), row.text, ("Delete", "删除"), delete_item(item=item)
+        ui, ("Delete item?", "删除该项？"), row.text, ("Delete", "删除"), act.delete_item(item=item)
     )
-    return Page(
+    return k.Page(
         title=("Edit item", "编辑清单项"),
         subtitle=s.notes[row.note].title,
         body=(text, save, delete),
@@ -272,7 +244,7 @@ def item_page(s: State, ui: Ui, item: ItemId) -> Page:
 # ---- new notes ---------------------------------------------------------------------------------
 
 
-def _new(s: State, ui: Ui, folder: str = "", text: str = "") -> Page:
+def _new(s: State, ui: k.Ui, folder: str = "", text: str = "") -> k.Page:
     title = ui.field("title", ("Title", "标题"))
     body = ui.field("body", ("Note", "内容"), text, lines=4)
     items = ui.field("items", ("Checklist, one item a line", "清单，每行一项"), lines=3)
@@ -280,10 +252,10 @@ def _new(s: State, ui: Ui, folder: str = "", text: str = "") -> Page:
         "colour", [(name, words) for name, words, _ in COLOURS], "plain", label=("Colour", "颜色")
     )
     chosen = ui.chips("folder", _folders(s), folder, label=("Folder", "文件夹"))
-    save = Button(
+    save = k.Button(
         words=("Save", "保存"),
         enabled=bool(title.value.strip()),
-        do=add(
+        do=act.add(
             title=title.value,
             body=body.value,
             items=items.value,
@@ -291,25 +263,26 @@ def _new(s: State, ui: Ui, folder: str = "", text: str = "") -> Page:
             colour=colour.value,
         ),
     )
-    return Page(
-        title=("New note", "新建笔记"), body=(title, body, items, colour, chosen, Space(px=8), save)
+    return k.Page(
+        title=("New note", "新建笔记"),
+        body=(title, body, items, colour, chosen, k.Space(px=8), save),
     )
 
 
 @app.page("/new")
-def new_page(s: State, ui: Ui) -> Page:
+def new_page(s: State, ui: k.Ui) -> k.Page:
     """A new note."""
     return _new(s, ui)
 
 
 @app.page("/new/{folder}")
-def new_in_page(s: State, ui: Ui, folder: FolderId) -> Page:
+def new_in_page(s: State, ui: k.Ui, folder: FolderId) -> k.Page:
     """A new note in a folder."""
     return _new(s, ui, folder)
 
 
 @app.page("/share/{text}")
-def share_page(s: State, ui: Ui, text: str) -> Page:
+def share_page(s: State, ui: k.Ui, text: str) -> k.Page:
     """A new note with what was shared."""
     return _new(s, ui, text="" if text == "-" else unquote(text))
 

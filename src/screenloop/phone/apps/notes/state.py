@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Literal
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.notes import seed as notes_seed
 from screenloop.phone.apps.notes.seed import Colour
-from screenloop.phone.commands import Go
-from screenloop.phone.declare.app import App
-from screenloop.phone.declare.cast import Cast
-from screenloop.phone.declare.state import AppState, Record, Refers, Table
 
 SortBy = Literal["edited", "created", "title"]
-NoteId = Annotated[str, Refers("notes.notes")]
-ItemId = Annotated[str, Refers("notes.items")]
-FolderId = Annotated[str, Refers("notes.folders")]
+NoteId = Annotated[str, k.Refers("notes.notes")]
+ItemId = Annotated[str, k.Refers("notes.items")]
+FolderId = Annotated[str, k.Refers("notes.folders")]
 
 
-class Note(Record, frozen=True, kw_only=True):
+class Note(k.Record, frozen=True, kw_only=True):
     """One note; its checklist, if any, is in the items."""
 
     title: str
@@ -35,7 +32,7 @@ class Note(Record, frozen=True, kw_only=True):
     """When it will remind; 0: never."""
 
 
-class Item(Record, frozen=True, kw_only=True):
+class Item(k.Record, frozen=True, kw_only=True):
     """One line of a checklist."""
 
     note: NoteId
@@ -43,18 +40,18 @@ class Item(Record, frozen=True, kw_only=True):
     done: bool = False
 
 
-class Folder(Record, frozen=True, kw_only=True):
+class Folder(k.Record, frozen=True, kw_only=True):
     """A named group of notes."""
 
     name: str
 
 
-def seed_folders(cast: Cast) -> Iterable[Folder]:
+def seed_folders(cast: k.Cast) -> Iterable[Folder]:
     """The folders."""
     return (Folder(name=name) for name in notes_seed.FOLDERS)
 
 
-def seed_notes(cast: Cast) -> Iterable[Note]:
+def seed_notes(cast: k.Cast) -> Iterable[Note]:
     """The notes."""
     rng = cast.rng("notes times")
     for sheet in notes_seed.sheets(cast):
@@ -73,29 +70,29 @@ def seed_notes(cast: Cast) -> Iterable[Note]:
         )
 
 
-def seed_items(cast: Cast) -> Iterable[Item]:
+def seed_items(cast: k.Cast) -> Iterable[Item]:
     """The lines of the checklists."""
     for number, sheet in enumerate(notes_seed.sheets(cast), start=1):
         for position, text in enumerate(sheet.items):
             yield Item(note=f"note{number}", text=text, done=position < sheet.done)
 
 
-class State(AppState):
+class State(k.AppState):
     """The notebook."""
 
-    notes = Table(Note, prefix="note", seed=seed_notes)
-    items = Table(Item, prefix="item", seed=seed_items)
-    folders = Table(Folder, prefix="folder", seed=seed_folders)
+    notes = k.Table(Note, prefix="note", seed=seed_notes)
+    items = k.Table(Item, prefix="item", seed=seed_items)
+    folders = k.Table(Folder, prefix="folder", seed=seed_folders)
     sort: str = "edited"
     grid: bool = True
 
 
-app = App("notes", State, title=("Notes", "笔记"), icon="note", tint="#b7791f")
+app = k.App("notes", State, title=("Notes", "笔记"), icon="note", tint="#b7791f")
 
 
-def open_note(note: str) -> Go:
+def open_note(note: str) -> k.Go:
     """Return the move to a note's page."""
-    return Go(app=app.id, path=f"/n/{note}")
+    return k.Go(app=app.id, path=f"/n/{note}")
 
 
 def items_of(s: State, note: str) -> list[Item]:

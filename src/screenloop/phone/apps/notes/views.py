@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.notes.seed import Colour
 from screenloop.phone.apps.notes.state import Item, Note
-from screenloop.phone.commands import Do
-from screenloop.phone.draw.canvas import Box, Canvas, Node
-from screenloop.phone.draw.theme import MARGIN_PX, Theme, mix
-from screenloop.types import Struct
 
 COLOURS: tuple[tuple[Colour, tuple[str, str], str], ...] = (
     ("plain", ("Plain", "无色"), ""),
@@ -30,39 +27,39 @@ def hue_of(colour: Colour) -> str:
     return next(hue for name, _, hue in COLOURS if name == colour)
 
 
-def fill_of(t: Theme, colour: Colour) -> str:
+def fill_of(t: k.Theme, colour: Colour) -> str:
     """Return the background of a card."""
     hue = hue_of(colour)
-    return mix(hue, t.surface, 0.76 if t.dark else 0.8) if hue else t.surface
+    return k.mix(hue, t.surface, 0.76 if t.dark else 0.8) if hue else t.surface
 
 
-class NoteCard(Struct, frozen=True, kw_only=True):
+class NoteCard(k.Struct, frozen=True, kw_only=True):
     """A note in small: title, the first lines, the first items, when."""
 
     note: Note
     items: tuple[Item, ...]
     when: str
-    do: Do
-    long: Do
+    do: k.Do
+    long: k.Do
 
-    def _body_px(self, d: Canvas, w: int) -> int:
+    def _body_px(self, d: k.Canvas, w: int) -> int:
         return 19 * d.lines_of(self.note.body, w - 28, size_px=14, lines=MAX_LINES)
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         title = 22 * d.lines_of(self.note.title, w - 48, size_px=16, bold=True, lines=2)
         body = self._body_px(d, w)
         shown = min(len(self.items), MAX_LINES)
         items = 24 * shown + 20 * (len(self.items) > MAX_LINES)
         return 12 + title + (6 + body if body else 0) + (8 + items if items else 0) + 36
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         t = d.theme
         h = self.height(d, w)
         d.box(x, y, w, h, fill_of(t, self.note.colour), radius=16)
         label = " · ".join(filter(None, (self.note.title, self._preview(), self.when)))
-        d.node(Node(role="button", label=label, box=Box(x, y, w, h), do=self.do, long=self.long))
+        d.node(
+            k.Node(role="button", label=label, box=k.Box(x, y, w, h), do=self.do, long=self.long)
+        )
         if self.note.pinned:
             d.icon("pin", x + w - 30, y + 12, 18, t.muted)
         top = y + 12
@@ -108,7 +105,7 @@ class NoteCard(Struct, frozen=True, kw_only=True):
             return f"{sum(i.done for i in self.items)}/{len(self.items)}"
         return self.note.body.partition("\n")[0]
 
-    def _draw_items(self, d: Canvas, x: int, y: int, w: int) -> None:
+    def _draw_items(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         t = d.theme
         for item in self.items[:MAX_LINES]:
             icon = "checkbox_checked" if item.done else "checkbox"
@@ -130,30 +127,28 @@ class NoteCard(Struct, frozen=True, kw_only=True):
             d.text(f"+{left}", x + 24, y, w - 24, size_px=13, color=t.muted, role=None)
 
 
-class Board(Struct, frozen=True, kw_only=True):
+class Board(k.Struct, frozen=True, kw_only=True):
     """Cards in two columns; the next card goes under the shorter one."""
 
     cards: Sequence[NoteCard]
 
-    def _places(self, d: Canvas, w: int) -> list[tuple[NoteCard, int, int]]:
+    def _places(self, d: k.Canvas, w: int) -> list[tuple[NoteCard, int, int]]:
         cell = self._cell(w)
         ends = [0, 0]
         places = []
         for card in self.cards:
             column = 0 if ends[0] <= ends[1] else 1
-            places.append((card, MARGIN_PX + column * (cell + GAP_PX), ends[column]))
+            places.append((card, k.MARGIN_PX + column * (cell + GAP_PX), ends[column]))
             ends[column] += card.height(d, cell) + GAP_PX
         return places
 
     def _cell(self, w: int) -> int:
-        return (w - 2 * MARGIN_PX - GAP_PX) // 2
+        return (w - 2 * k.MARGIN_PX - GAP_PX) // 2
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         cell = self._cell(w)
         return max((top + card.height(d, cell) for card, _, top in self._places(d, w)), default=0)
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         for card, left, top in self._places(d, w):
             card.draw(d, x + left, y + top, self._cell(w))

@@ -6,20 +6,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from screenloop.phone.commands import Back, Both, Do, Go, OpenApp, Overlay, SetLocal
-from screenloop.phone.declare.app import App
-from screenloop.phone.declare.context import Ctx
-from screenloop.phone.declare.system import Notification, Permission, SystemState
-from screenloop.phone.declare.view import AppCard, Ui
-from screenloop.phone.draw.canvas import Box, Canvas, Node
-from screenloop.phone.draw.inputs import Slider
-from screenloop.phone.draw.page import Page, Sheet
-from screenloop.phone.draw.rows import Glyph, Picture, Row
-from screenloop.phone.draw.theme import NAV_PX, STATUS_PX
-from screenloop.phone.draw.widgets import ActionButton, Empty, Grid, Heading, Paragraph, Widget
-from screenloop.types import Struct
+from screenloop.phone import kit as k
 
-app = App("os", SystemState, title=("System", "系统"), icon="settings", tint="#2f5fd0")
+app = k.App("os", k.SystemState, title=("System", "系统"), icon="settings", tint="#2f5fd0")
 
 SwitchName = Literal[
     "wifi",
@@ -67,7 +56,7 @@ QUICK: tuple[tuple[SwitchName, str, tuple[str, str]], ...] = (
     ],
     check=lambda before, after, a: getattr(after, a.name) == a.on,
 )
-def set_switch(s: SystemState, ctx: Ctx, name: SwitchName, on: bool) -> None:
+def set_switch(s: k.SystemState, ctx: k.Ctx, name: SwitchName, on: bool) -> None:
     """Turn a system switch on or off; airplane mode takes the radios with it."""
     setattr(s, name, on)
     if name == "airplane" and on:
@@ -82,7 +71,7 @@ def set_switch(s: SystemState, ctx: Ctx, name: SwitchName, on: bool) -> None:
     check=lambda before, after, a: getattr(after, f"{a.name}_volume") == a.level,
 )
 def set_volume(
-    s: SystemState, ctx: Ctx, name: Literal["media", "ring", "alarm"], level: Level
+    s: k.SystemState, ctx: k.Ctx, name: Literal["media", "ring", "alarm"], level: Level
 ) -> None:
     """Set one of the volumes."""
     setattr(s, f"{name}_volume", level)
@@ -93,36 +82,36 @@ def set_volume(
     writes=["brightness"],
     check=lambda before, after, a: after.brightness == a.level,
 )
-def set_brightness(s: SystemState, ctx: Ctx, level: Level) -> None:
+def set_brightness(s: k.SystemState, ctx: k.Ctx, level: Level) -> None:
     """Set the screen brightness."""
     s.brightness = level
 
 
 @app.action("clipboard.set", writes=["clipboard"])
-def set_clipboard(s: SystemState, ctx: Ctx, text: str) -> None:
+def set_clipboard(s: k.SystemState, ctx: k.Ctx, text: str) -> None:
     """Put a text on the clipboard."""
     s.clipboard = text
 
 
 @app.action("notifications.dismiss", writes=["notifications"])
-def dismiss(s: SystemState, ctx: Ctx, notification: str) -> None:
+def dismiss(s: k.SystemState, ctx: k.Ctx, notification: str) -> None:
     """Take a notification away."""
     s.notifications.remove(notification)
 
 
 @app.action("notifications.clear", writes=["notifications"])
-def clear(s: SystemState, ctx: Ctx) -> None:
+def clear(s: k.SystemState, ctx: k.Ctx) -> None:
     """Take all notifications away."""
     for row in list(s.notifications):
         s.notifications.remove(row.id)
 
 
 @app.action("permissions.set", writes=["permissions"])
-def set_permission(s: SystemState, ctx: Ctx, app: str, name: str, granted: bool) -> None:
+def set_permission(s: k.SystemState, ctx: k.Ctx, app: str, name: str, granted: bool) -> None:
     """Allow or deny an app the use of something."""
     row = s.permissions.first(lambda p: p.app == app and p.name == name)
     if row is None:
-        s.permissions.add(Permission(app=app, name=name, granted=granted))
+        s.permissions.add(k.Permission(app=app, name=name, granted=granted))
     else:
         s.permissions.update(row.id, granted=granted)
 
@@ -130,7 +119,7 @@ def set_permission(s: SystemState, ctx: Ctx, app: str, name: str, granted: bool)
 # ---- launcher ------------------------------------------------------------------------------
 
 
-class Launcher(Struct, frozen=True, kw_only=True):
+class Launcher(k.Struct, frozen=True, kw_only=True):
     """The home screen: wallpaper, clock, a grid of apps, a dock."""
 
     apps: tuple[tuple[str, tuple[str, str], str, str], ...]
@@ -141,13 +130,13 @@ class Launcher(Struct, frozen=True, kw_only=True):
     folder: tuple[str, ...] = ()
     """Ids of the apps in the open folder."""
     folders: dict[str, tuple[str, ...]] = {}
-    close: Do
+    close: k.Do
 
-    def height(self, d: Canvas, w: int) -> int:
+    def height(self, d: k.Canvas, w: int) -> int:
         """Return its height: the whole screen below the status bar."""
-        return d.size_px[1] - STATUS_PX - NAV_PX
+        return d.size_px[1] - k.STATUS_PX - k.NAV_PX
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         """Draw it over everything."""
         screen_h = d.size_px[1]
         d.limit(0, screen_h)
@@ -172,7 +161,7 @@ class Launcher(Struct, frozen=True, kw_only=True):
         for number, (name, ids) in enumerate(self.folders.items(), start=len(cells)):
             left, top = number % 4 * w // 4, y + 200 + number // 4 * 104
             self._folder_icon(d, name, ids, left, top, w // 4)
-        dock = screen_h - NAV_PX - 110
+        dock = screen_h - k.NAV_PX - 110
         d.box(12, dock, w - 24, 96, "rgba(255,255,255,0.22)", radius=28)
         docked = [a for a in self.apps if a[0] in self.docked]
         for number, entry in enumerate(docked):
@@ -182,7 +171,7 @@ class Launcher(Struct, frozen=True, kw_only=True):
 
     def _icon(
         self,
-        d: Canvas,
+        d: k.Canvas,
         entry: tuple[str, tuple[str, str], str, str],
         x: int,
         y: int,
@@ -196,10 +185,12 @@ class Launcher(Struct, frozen=True, kw_only=True):
         label = d.words(title)
         if color:
             d.text(label, x, y + 64, w, size_px=12, align="center", color=color, role=None)
-        d.node(Node(role="button", label=label, box=Box(x, y - 4, w, 92), do=OpenApp(app=app_id)))
+        d.node(
+            k.Node(role="button", label=label, box=k.Box(x, y - 4, w, 92), do=k.OpenApp(app=app_id))
+        )
 
     def _folder_icon(
-        self, d: Canvas, name: str, ids: tuple[str, ...], x: int, y: int, w: int
+        self, d: k.Canvas, name: str, ids: tuple[str, ...], x: int, y: int, w: int
     ) -> None:
         left = x + (w - 58) // 2
         d.box(left, y, 58, 58, "rgba(255,255,255,0.35)", radius=18)
@@ -209,14 +200,14 @@ class Launcher(Struct, frozen=True, kw_only=True):
             d.box(at_x, at_y, 20, 20, tint, radius=6)
             d.icon(icon, at_x + 4, at_y + 4, 12, "#ffffff")
         d.text(name, x, y + 64, w, size_px=12, align="center", color="#ffffff", role=None)
-        opening = SetLocal(values={"folder": name})
-        d.node(Node(role="button", label=name, box=Box(x, y - 4, w, 92), do=opening))
+        opening = k.SetLocal(values={"folder": name})
+        d.node(k.Node(role="button", label=name, box=k.Box(x, y - 4, w, 92), do=opening))
 
-    def _open_folder(self, d: Canvas, w: int) -> None:
+    def _open_folder(self, d: k.Canvas, w: int) -> None:
         screen_h = d.size_px[1]
         d.box(0, 0, w, screen_h, "rgba(0,0,0,0.5)")
-        whole = Box(0, 0, w, screen_h)
-        d.node(Node(role="dialog", label="", box=whole, do=self.close, blocks=True))
+        whole = k.Box(0, 0, w, screen_h)
+        d.node(k.Node(role="dialog", label="", box=whole, do=self.close, blocks=True))
         d.box(36, 320, w - 72, 160, "rgba(255,255,255,0.88)", radius=28)
         members = [a for a in self.apps if a[0] in self.folder]
         for number, entry in enumerate(members):
@@ -229,7 +220,7 @@ DOCKED = ("contacts", "messages", "gallery", "shop")
 
 
 @app.page("/")
-def home(s: SystemState, ui: Ui) -> Page:
+def home(s: k.SystemState, ui: k.Ui) -> k.Page:
     """The launcher."""
     entries = tuple((a.id, a.title, a.icon, a.tint) for a in ui.apps.values() if a.id != "os")
     name = ui.t(*FOLDER)
@@ -242,17 +233,17 @@ def home(s: SystemState, ui: Ui) -> Page:
         folder=FOLDED if ui.get("folder", "") else (),
         close=ui.set(folder=""),
     )
-    return Page(title=("Home", "主屏幕"), body=(launcher,), bare=True)
+    return k.Page(title=("Home", "主屏幕"), body=(launcher,), bare=True)
 
 
 # ---- overlays ------------------------------------------------------------------------------
 
 
 @app.page("/shade")
-def shade(s: SystemState, ui: Ui) -> Sheet:
+def shade(s: k.SystemState, ui: k.Ui) -> k.Sheet:
     """Quick settings and notifications."""
     tiles = tuple(
-        ActionButton(
+        k.ActionButton(
             icon=icon,
             words=words,
             selected=getattr(s, name),
@@ -260,15 +251,15 @@ def shade(s: SystemState, ui: Ui) -> Sheet:
         )
         for name, icon, words in QUICK
     )
-    body: list[Widget] = [
-        Grid(children=tiles, columns=4, gap_px=4),
-        Slider(
+    body: list[k.Widget] = [
+        k.Grid(children=tiles, columns=4, gap_px=4),
+        k.Slider(
             label=("Brightness", "亮度"),
             icon="brightness",
             share=s.brightness / 100,
             place=lambda share: set_brightness(level=round(share * 100)),
         ),
-        Heading(
+        k.Heading(
             words=("Notifications", "通知"),
             link=("Clear all", "全部清除"),
             do=clear() if len(s.notifications) else None,
@@ -277,101 +268,101 @@ def shade(s: SystemState, ui: Ui) -> Sheet:
     for row in sorted(s.notifications, key=lambda n: -n.at_s):
         body.append(_notification(ui, row))
     if not len(s.notifications):
-        body.append(Paragraph(words=("No notifications", "没有通知"), muted=True, align="center"))
-    return Sheet(title=ui.day(ui.now_s), body=body, dismiss=Back(), from_top=True)
+        body.append(k.Paragraph(words=("No notifications", "没有通知"), muted=True, align="center"))
+    return k.Sheet(title=ui.day(ui.now_s), body=body, dismiss=k.Back(), from_top=True)
 
 
-def _notification(ui: Ui, row: Notification) -> Row:
-    opens = Go(app=row.target, path=row.path)
-    return Row(
+def _notification(ui: k.Ui, row: k.Notification) -> k.Row:
+    opens = k.Go(app=row.target, path=row.path)
+    return k.Row(
         title=row.title,
         subtitle=row.text,
-        lead=Glyph(icon="bell"),
+        lead=k.Glyph(icon="bell"),
         trailing=ui.ago(row.at_s),
-        do=Both(first=dismiss(notification=row.id), then=opens),
+        do=k.Both(first=dismiss(notification=row.id), then=opens),
         swipe_left=dismiss(notification=row.id),
     )
 
 
 @app.page("/recents")
-def recents(s: SystemState, ui: Ui) -> Page:
+def recents(s: k.SystemState, ui: k.Ui) -> k.Page:
     """The apps used last."""
-    rows: list[Widget] = [
-        Row(
+    rows: list[k.Widget] = [
+        k.Row(
             title=ui.apps[app_id].title,
-            do=OpenApp(app=app_id),
-            lead=Glyph(icon=ui.apps[app_id].icon, tint=ui.apps[app_id].tint, size_px=44),
+            do=k.OpenApp(app=app_id),
+            lead=k.Glyph(icon=ui.apps[app_id].icon, tint=ui.apps[app_id].tint, size_px=44),
         )
         for app_id in ui.recents
     ]
     if not rows:
-        rows.append(Empty(icon="recents", words=("No recent apps", "没有最近任务")))
-    return Page(title=("Recent apps", "最近任务"), body=rows, large=True)
+        rows.append(k.Empty(icon="recents", words=("No recent apps", "没有最近任务")))
+    return k.Page(title=("Recent apps", "最近任务"), body=rows, large=True)
 
 
 @app.page("/share")
-def share(s: SystemState, ui: Ui) -> Sheet:
+def share(s: k.SystemState, ui: k.Ui) -> k.Sheet:
     """Where a text or picture can go."""
     text, image = ui.get("text", ""), ui.get("image", "")
-    rows: list[Widget] = [Paragraph(words=text, muted=True, lines=2)] if text else []
+    rows: list[k.Widget] = [k.Paragraph(words=text, muted=True, lines=2)] if text else []
     for target in ui.apps.values():
         if target.share_path:
             rows.append(
-                Row(
+                k.Row(
                     title=target.title,
-                    lead=Glyph(icon=target.icon, tint=target.tint),
-                    do=Go(app=target.id, path=_shared_path(target, text, image)),
+                    lead=k.Glyph(icon=target.icon, tint=target.tint),
+                    do=k.Go(app=target.id, path=_shared_path(target, text, image)),
                 )
             )
-    return Sheet(title=("Share", "分享"), body=rows, dismiss=Back())
+    return k.Sheet(title=("Share", "分享"), body=rows, dismiss=k.Back())
 
 
-def _shared_path(target: AppCard, text: str, image: str) -> str:
+def _shared_path(target: k.AppCard, text: str, image: str) -> str:
     from urllib.parse import quote
 
     return target.share_path.format(text=quote(text or "-", safe=""), image=image or "-")
 
 
 @app.page("/permission")
-def permission(s: SystemState, ui: Ui) -> Sheet:
+def permission(s: k.SystemState, ui: k.Ui) -> k.Sheet:
     """Ask whether an app may use something."""
     asking, name = ui.get("app", ""), ui.get("name", "")
     title = ui.t(*ui.apps[asking].title)
     local = ui.get("local", "")
-    allow = Both(
+    allow = k.Both(
         first=set_permission(app=asking, name=name, granted=True),
-        then=Overlay(path="/pick", locals={"app": asking, "name": name, "local": local}),
+        then=k.Overlay(path="/pick", locals={"app": asking, "name": name, "local": local}),
     )
-    deny = Both(first=set_permission(app=asking, name=name, granted=False), then=Back())
+    deny = k.Both(first=set_permission(app=asking, name=name, granted=False), then=k.Back())
     words = ui.t(f"Allow {title} to access your photos?", f"允许{title}访问你的照片吗？")
-    return Sheet(
+    return k.Sheet(
         title=words,
-        dismiss=Back(),
+        dismiss=k.Back(),
         body=(
-            Row(title=("Allow", "允许"), lead=Glyph(icon="check"), do=allow),
-            Row(title=("Don't allow", "不允许"), lead=Glyph(icon="close"), do=deny),
+            k.Row(title=("Allow", "允许"), lead=k.Glyph(icon="check"), do=allow),
+            k.Row(title=("Don't allow", "不允许"), lead=k.Glyph(icon="close"), do=deny),
         ),
     )
 
 
 @app.page("/pick")
-def pick(s: SystemState, ui: Ui) -> Sheet:
+def pick(s: k.SystemState, ui: k.Ui) -> k.Sheet:
     """Choose one of the photos; its id becomes a value of the page that asked."""
     from screenloop.phone.apps.gallery.state import State as Gallery
 
     local = ui.get("local", "")
     photos = sorted(ui.of(Gallery).photos.where(lambda p: not p.trashed), key=lambda p: -p.taken_at)
     cells = tuple(
-        Picture(
+        k.Picture(
             kind=p.kind,
             seed=p.seed,
             label=p.title,
             radius_px=4,
-            do=Both(first=Back(), then=SetLocal(values={local: p.id})),
+            do=k.Both(first=k.Back(), then=k.SetLocal(values={local: p.id})),
         )
         for p in photos
     )
-    body: list[Widget] = [Grid(children=cells, columns=3, gap_px=3, inset_px=8)]
+    body: list[k.Widget] = [k.Grid(children=cells, columns=3, gap_px=3, inset_px=8)]
     if not cells:
-        body = [Empty(icon="image", words=("No photos yet", "还没有照片"))]
-    return Sheet(title=("Choose a photo", "选择照片"), body=body, dismiss=Back())
+        body = [k.Empty(icon="image", words=("No photos yet", "还没有照片"))]
+    return k.Sheet(title=("Choose a photo", "选择照片"), body=body, dismiss=k.Back())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.os import pages as shell
 from screenloop.phone.apps.settings.state import (
     OPTIONS,
@@ -35,9 +36,6 @@ from screenloop.phone.apps.settings.state import (
     size_words,
     used_mb,
 )
-from screenloop.phone.commands import Back
-from screenloop.phone.declare.context import Ctx
-from screenloop.phone.declare.system import SystemState
 
 SwitchName = Literal[
     "wifi",
@@ -60,11 +58,9 @@ Volume = Literal["media", "ring", "alarm"]
 
 
 @app.action(
-    "switch.set",
-    tool="Turn a system switch on or off.",
-    writes=[f"os.{name}" for name in SWITCHES],
+    "switch.set", tool="Turn a system switch on or off.", writes=[f"os.{name}" for name in SWITCHES]
 )
-def set_switch(s: State, ctx: Ctx, name: SwitchName, on: bool) -> None:
+def set_switch(s: State, ctx: k.Ctx, name: SwitchName, on: bool) -> None:
     """Turn a system switch on or off; airplane mode takes the radios with it."""
     ctx.call(shell.set_switch(name=name, on=on))
 
@@ -74,7 +70,7 @@ def set_switch(s: State, ctx: Ctx, name: SwitchName, on: bool) -> None:
     tool="Set the media, ring or alarm volume, 0 to 100.",
     writes=["os.media_volume", "os.ring_volume", "os.alarm_volume"],
 )
-def set_volume(s: State, ctx: Ctx, name: Volume, level: Level) -> None:
+def set_volume(s: State, ctx: k.Ctx, name: Volume, level: Level) -> None:
     """Set one of the volumes."""
     ctx.call(shell.set_volume(name=name, level=level))
 
@@ -85,30 +81,28 @@ def set_volume(s: State, ctx: Ctx, name: Volume, level: Level) -> None:
     writes=["os.brightness", "auto_brightness"],
     check=lambda before, after, a: not after.auto_brightness,
 )
-def set_brightness(s: State, ctx: Ctx, level: Level) -> None:
+def set_brightness(s: State, ctx: k.Ctx, level: Level) -> None:
     """Set the screen brightness, which ends its automatic setting."""
     s.auto_brightness = False
     ctx.call(shell.set_brightness(level=level))
 
 
 @app.action("display.font", tool="Set the size of text in percent.", writes=["os.font_scale"])
-def set_font(s: State, ctx: Ctx, percent: FontPercent) -> None:
+def set_font(s: State, ctx: k.Ctx, percent: FontPercent) -> None:
     """Set the size of text."""
-    ctx.of(SystemState).font_scale = percent
+    ctx.of(k.SystemState).font_scale = percent
 
 
 @app.action("language.set", tool="Set the language of the phone.", writes=["os.language"])
-def set_language(s: State, ctx: Ctx, language: Literal["en", "zh"]) -> None:
+def set_language(s: State, ctx: k.Ctx, language: Literal["en", "zh"]) -> None:
     """Set the language of the whole phone."""
-    ctx.of(SystemState).language = language
+    ctx.of(k.SystemState).language = language
 
 
 @app.action(
-    "permissions.set",
-    tool="Allow or deny an app the use of something.",
-    writes=["os.permissions"],
+    "permissions.set", tool="Allow or deny an app the use of something.", writes=["os.permissions"]
 )
-def set_permission(s: State, ctx: Ctx, app: str, name: PermissionName, granted: bool) -> None:
+def set_permission(s: State, ctx: k.Ctx, app: str, name: PermissionName, granted: bool) -> None:
     """Allow or deny an app the use of something that it may ask for."""
     if app not in app_ids() or name not in WANTED.get(app, ()):
         ctx.refuse(ctx.t(f"{app} does not ask for this", f"{app} 不需要此权限"))
@@ -124,17 +118,17 @@ def set_permission(s: State, ctx: Ctx, app: str, name: PermissionName, granted: 
     writes=["networks", "os.wifi_network"],
     check=lambda before, after, a: after.networks[a.network].saved,
 )
-def join(s: State, ctx: Ctx, network: NetworkId, password: Password = "") -> None:
+def join(s: State, ctx: k.Ctx, network: NetworkId, password: Password = "") -> None:
     """Connect to a Wi-Fi network and keep it."""
     row = s.networks[network]
-    if not ctx.of(SystemState).wifi:
+    if not ctx.of(k.SystemState).wifi:
         ctx.refuse(ctx.t("Wi-Fi is off", "无线网络已关闭"))
     if row.secured and not row.saved and password != row.password:
         ctx.refuse(ctx.t("The password is wrong", "密码错误"))
     s.networks.update(network, saved=True)
-    ctx.of(SystemState).wifi_network = row.name
+    ctx.of(k.SystemState).wifi_network = row.name
     ctx.toast(ctx.t(f"Connected to {row.name}", f"已连接到 {row.name}"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -143,19 +137,19 @@ def join(s: State, ctx: Ctx, network: NetworkId, password: Password = "") -> Non
     writes=["networks", "os.wifi_network"],
     check=lambda before, after, a: len(after.networks) == len(before.networks) + 1,
 )
-def add_network(s: State, ctx: Ctx, name: Name, password: Password = "") -> None:
+def add_network(s: State, ctx: k.Ctx, name: Name, password: Password = "") -> None:
     """Add a hidden Wi-Fi network by its name and connect to it; no password means an open one."""
     name = name.strip()
-    if not ctx.of(SystemState).wifi:
+    if not ctx.of(k.SystemState).wifi:
         ctx.refuse(ctx.t("Wi-Fi is off", "无线网络已关闭"))
     if s.networks.first(lambda n: n.name == name):
         ctx.refuse(ctx.t(f"{name} is in the list", f"{name} 已在列表中"))
     if 0 < len(password) < 8:
         ctx.refuse(ctx.t("A password has at least 8 characters", "密码至少 8 个字符"))
     s.networks.add(Network(name=name, secured=bool(password), saved=True, password=password))
-    ctx.of(SystemState).wifi_network = name
+    ctx.of(k.SystemState).wifi_network = name
     ctx.toast(ctx.t(f"Connected to {name}", f"已连接到 {name}"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -164,17 +158,17 @@ def add_network(s: State, ctx: Ctx, name: Name, password: Password = "") -> None
     writes=["networks", "os.wifi_network"],
     check=lambda before, after, a: not after.networks[a.network].saved,
 )
-def forget_network(s: State, ctx: Ctx, network: NetworkId) -> None:
+def forget_network(s: State, ctx: k.Ctx, network: NetworkId) -> None:
     """Forget a saved Wi-Fi network, and leave it."""
     row = s.networks[network]
     if not row.saved:
         ctx.refuse(ctx.t("This network is not saved", "此网络未保存"))
     s.networks.update(network, saved=False)
-    system = ctx.of(SystemState)
+    system = ctx.of(k.SystemState)
     if system.wifi_network == row.name:
         system.wifi_network = ""
     ctx.toast(ctx.t(f"{row.name} forgotten", f"已忘记 {row.name}"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -183,7 +177,7 @@ def forget_network(s: State, ctx: Ctx, network: NetworkId) -> None:
     writes=["hotspot_name", "hotspot_password"],
     check=lambda before, after, a: after.hotspot_password == a.password,
 )
-def edit_hotspot(s: State, ctx: Ctx, name: Name, password: Password) -> None:
+def edit_hotspot(s: State, ctx: k.Ctx, name: Name, password: Password) -> None:
     """Set the hotspot's name and password."""
     if len(password) < 8:
         ctx.refuse(ctx.t("A password has at least 8 characters", "密码至少 8 个字符"))
@@ -197,7 +191,7 @@ def edit_hotspot(s: State, ctx: Ctx, name: Name, password: Password) -> None:
     writes=["data_limit_gb"],
     check=lambda before, after, a: after.data_limit_gb == a.gigabytes,
 )
-def set_data_limit(s: State, ctx: Ctx, gigabytes: Gigabytes) -> None:
+def set_data_limit(s: State, ctx: k.Ctx, gigabytes: Gigabytes) -> None:
     """Set the monthly limit of mobile data."""
     s.data_limit_gb = gigabytes
     ctx.toast(ctx.t(f"Limit set to {gigabytes} GB", f"上限已设为 {gigabytes} GB"))
@@ -212,10 +206,10 @@ def set_data_limit(s: State, ctx: Ctx, gigabytes: Gigabytes) -> None:
     writes=["gadgets"],
     check=lambda before, after, a: after.gadgets[a.device].paired,
 )
-def pair(s: State, ctx: Ctx, device: GadgetId) -> None:
+def pair(s: State, ctx: k.Ctx, device: GadgetId) -> None:
     """Pair a Bluetooth device in reach and connect it."""
     row = s.gadgets[device]
-    if not ctx.of(SystemState).bluetooth:
+    if not ctx.of(k.SystemState).bluetooth:
         ctx.refuse(ctx.t("Bluetooth is off", "蓝牙已关闭"))
     if row.paired:
         ctx.refuse(ctx.t("It is paired already", "已配对"))
@@ -229,9 +223,9 @@ def pair(s: State, ctx: Ctx, device: GadgetId) -> None:
     writes=["gadgets"],
     check=lambda before, after, a: after.gadgets[a.device].connected == a.on,
 )
-def connect(s: State, ctx: Ctx, device: GadgetId, on: bool) -> None:
+def connect(s: State, ctx: k.Ctx, device: GadgetId, on: bool) -> None:
     """Connect or disconnect a paired Bluetooth device."""
-    if not ctx.of(SystemState).bluetooth:
+    if not ctx.of(k.SystemState).bluetooth:
         ctx.refuse(ctx.t("Bluetooth is off", "蓝牙已关闭"))
     if not s.gadgets[device].paired:
         ctx.refuse(ctx.t("Pair it first", "请先配对"))
@@ -244,7 +238,7 @@ def connect(s: State, ctx: Ctx, device: GadgetId, on: bool) -> None:
     writes=["gadgets"],
     check=lambda before, after, a: after.gadgets[a.device].name == a.name.strip(),
 )
-def rename_gadget(s: State, ctx: Ctx, device: GadgetId, name: Name) -> None:
+def rename_gadget(s: State, ctx: k.Ctx, device: GadgetId, name: Name) -> None:
     """Give a paired Bluetooth device another name."""
     if not s.gadgets[device].paired:
         ctx.refuse(ctx.t("Pair it first", "请先配对"))
@@ -258,14 +252,14 @@ def rename_gadget(s: State, ctx: Ctx, device: GadgetId, name: Name) -> None:
     writes=["gadgets"],
     check=lambda before, after, a: not after.gadgets[a.device].paired,
 )
-def forget_gadget(s: State, ctx: Ctx, device: GadgetId) -> None:
+def forget_gadget(s: State, ctx: k.Ctx, device: GadgetId) -> None:
     """Unpair a Bluetooth device."""
     row = s.gadgets[device]
     if not row.paired:
         ctx.refuse(ctx.t("It is not paired", "未配对"))
     s.gadgets.update(device, paired=False, connected=False)
     ctx.toast(ctx.t(f"{row.name} forgotten", f"已忘记 {row.name}"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 # ---- choices -------------------------------------------------------------------------------
@@ -277,7 +271,7 @@ def forget_gadget(s: State, ctx: Ctx, device: GadgetId) -> None:
     writes=list(OPTIONS),
     check=lambda before, after, a: getattr(after, a.name) == a.on,
 )
-def set_option(s: State, ctx: Ctx, name: OptionName, on: bool) -> None:
+def set_option(s: State, ctx: k.Ctx, name: OptionName, on: bool) -> None:
     """Turn one of the other options on or off."""
     setattr(s, name, on)
 
@@ -288,7 +282,7 @@ def set_option(s: State, ctx: Ctx, name: OptionName, on: bool) -> None:
     writes=["sleep_s"],
     check=lambda before, after, a: after.sleep_s == a.seconds,
 )
-def set_sleep(s: State, ctx: Ctx, seconds: SleepS) -> None:
+def set_sleep(s: State, ctx: k.Ctx, seconds: SleepS) -> None:
     """Set after how long the screen goes dark."""
     s.sleep_s = seconds
 
@@ -299,7 +293,7 @@ def set_sleep(s: State, ctx: Ctx, seconds: SleepS) -> None:
     writes=["ringtone"],
     check=lambda before, after, a: after.ringtone == a.ringtone,
 )
-def set_ringtone(s: State, ctx: Ctx, ringtone: Ringtone) -> None:
+def set_ringtone(s: State, ctx: k.Ctx, ringtone: Ringtone) -> None:
     """Choose the ringtone."""
     s.ringtone = ringtone
 
@@ -310,7 +304,7 @@ def set_ringtone(s: State, ctx: Ctx, ringtone: Ringtone) -> None:
     writes=["notification_sound"],
     check=lambda before, after, a: after.notification_sound == a.sound,
 )
-def set_notification_sound(s: State, ctx: Ctx, sound: Chime) -> None:
+def set_notification_sound(s: State, ctx: k.Ctx, sound: Chime) -> None:
     """Choose the sound of notifications."""
     s.notification_sound = sound
 
@@ -321,7 +315,7 @@ def set_notification_sound(s: State, ctx: Ctx, sound: Chime) -> None:
     writes=["notices"],
     check=lambda before, after, a: after.notices[a.app].allowed == a.on,
 )
-def allow_notices(s: State, ctx: Ctx, app: NoticeId, on: bool) -> None:
+def allow_notices(s: State, ctx: k.Ctx, app: NoticeId, on: bool) -> None:
     """Allow or block the notifications of an app."""
     s.notices.update(app, allowed=on)
 
@@ -332,7 +326,7 @@ def allow_notices(s: State, ctx: Ctx, app: NoticeId, on: bool) -> None:
     writes=["notices"],
     check=lambda before, after, a: after.notices[a.app].sound == a.on,
 )
-def sound_notices(s: State, ctx: Ctx, app: NoticeId, on: bool) -> None:
+def sound_notices(s: State, ctx: k.Ctx, app: NoticeId, on: bool) -> None:
     """Let the notifications of an app sound, or not."""
     s.notices.update(app, sound=on)
 
@@ -343,7 +337,7 @@ def sound_notices(s: State, ctx: Ctx, app: NoticeId, on: bool) -> None:
     writes=["pin"],
     check=lambda before, after, a: after.pin == a.pin,
 )
-def set_pin(s: State, ctx: Ctx, pin: Pin) -> None:
+def set_pin(s: State, ctx: k.Ctx, pin: Pin) -> None:
     """Lock the screen with a PIN."""
     s.pin = pin
     ctx.toast(ctx.t("Screen lock is on", "屏幕锁已开启"))
@@ -355,7 +349,7 @@ def set_pin(s: State, ctx: Ctx, pin: Pin) -> None:
     writes=["pin"],
     check=lambda before, after, a: not after.pin,
 )
-def remove_pin(s: State, ctx: Ctx) -> None:
+def remove_pin(s: State, ctx: k.Ctx) -> None:
     """Remove the screen lock."""
     if not s.pin:
         ctx.refuse(ctx.t("There is no screen lock", "没有屏幕锁"))
@@ -372,7 +366,7 @@ def remove_pin(s: State, ctx: Ctx) -> None:
     writes=["accounts"],
     check=lambda before, after, a: len(after.accounts) == len(before.accounts) + 1,
 )
-def add_account(s: State, ctx: Ctx, service: Service, email: Name) -> None:
+def add_account(s: State, ctx: k.Ctx, service: Service, email: Name) -> None:
     """Add an account of a service."""
     email = email.strip()
     if "@" not in email:
@@ -381,7 +375,7 @@ def add_account(s: State, ctx: Ctx, service: Service, email: Name) -> None:
         ctx.refuse(ctx.t("This account is there already", "该账户已存在"))
     s.accounts.add(Account(service=service, email=email))
     ctx.toast(ctx.t("Account added", "账户已添加"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -390,7 +384,7 @@ def add_account(s: State, ctx: Ctx, service: Service, email: Name) -> None:
     writes=["accounts"],
     check=lambda before, after, a: after.accounts[a.account].sync == a.on,
 )
-def sync_account(s: State, ctx: Ctx, account: AccountId, on: bool) -> None:
+def sync_account(s: State, ctx: k.Ctx, account: AccountId, on: bool) -> None:
     """Turn the sync of an account on or off."""
     s.accounts.update(account, sync=on)
 
@@ -401,11 +395,11 @@ def sync_account(s: State, ctx: Ctx, account: AccountId, on: bool) -> None:
     writes=["accounts"],
     check=lambda before, after, a: a.account not in after.accounts,
 )
-def remove_account(s: State, ctx: Ctx, account: AccountId) -> None:
+def remove_account(s: State, ctx: k.Ctx, account: AccountId) -> None:
     """Remove an account from the phone."""
     s.accounts.remove(account)
     ctx.toast(ctx.t("Account removed", "账户已移除"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -414,7 +408,7 @@ def remove_account(s: State, ctx: Ctx, account: AccountId) -> None:
     writes=["storage"],
     check=lambda before, after, a: after.storage[a.app].cache_mb == 0,
 )
-def clear_cache(s: State, ctx: Ctx, app: UsageId) -> None:
+def clear_cache(s: State, ctx: k.Ctx, app: UsageId) -> None:
     """Clear the cache of an app."""
     if not s.storage[app].cache_mb:
         ctx.refuse(ctx.t("The cache is empty", "缓存已清空"))
@@ -428,7 +422,7 @@ def clear_cache(s: State, ctx: Ctx, app: UsageId) -> None:
     writes=["phone"],
     check=lambda before, after, a: after.phone[PHONE].name == a.name.strip(),
 )
-def rename_phone(s: State, ctx: Ctx, name: Name) -> None:
+def rename_phone(s: State, ctx: k.Ctx, name: Name) -> None:
     """Give the phone another name."""
     s.phone.update(PHONE, name=name.strip())
     ctx.toast(ctx.t("Name saved", "名称已保存"))
@@ -440,9 +434,9 @@ def rename_phone(s: State, ctx: Ctx, name: Name) -> None:
     writes=["update_checked_s"],
     check=lambda before, after, a: after.update_checked_s > before.update_checked_s,
 )
-def check_update(s: State, ctx: Ctx) -> None:
+def check_update(s: State, ctx: k.Ctx) -> None:
     """Look for a system update."""
-    if not ctx.of(SystemState).online:
+    if not ctx.of(k.SystemState).online:
         ctx.refuse(ctx.t("The phone is offline", "手机已离线"))
     s.update_checked_s = ctx.now_s
     ctx.toast(ctx.t("The system is up to date", "系统已是最新版本"))
@@ -452,9 +446,9 @@ def check_update(s: State, ctx: Ctx) -> None:
 
 
 @app.query("switch.list", tool="Read all system switches, volumes and other levels.")
-def list_switches(s: State, ctx: Ctx) -> dict[str, Any]:
+def list_switches(s: State, ctx: k.Ctx) -> dict[str, Any]:
     """Return the system's switches and levels."""
-    system = ctx.of(SystemState)
+    system = ctx.of(k.SystemState)
     names = (
         *SWITCHES,
         "language",
@@ -470,7 +464,7 @@ def list_switches(s: State, ctx: Ctx) -> dict[str, Any]:
 
 
 @app.query("options.list", tool="Read the other options: sounds, sleep, hotspot, data.")
-def list_options(s: State, ctx: Ctx) -> dict[str, Any]:
+def list_options(s: State, ctx: k.Ctx) -> dict[str, Any]:
     """Return the options of this app."""
     names = (
         *OPTIONS,
@@ -485,19 +479,19 @@ def list_options(s: State, ctx: Ctx) -> dict[str, Any]:
 
 
 @app.query("hotspot.read", tool="Read the hotspot's name and password.", shows="/hotspot")
-def read_hotspot(s: State, ctx: Ctx) -> dict[str, Any]:
+def read_hotspot(s: State, ctx: k.Ctx) -> dict[str, Any]:
     """Return what others need to use the hotspot, and whether it is on."""
     return {
         "name": s.hotspot_name,
         "password": s.hotspot_password,
-        "on": ctx.of(SystemState).hotspot,
+        "on": ctx.of(k.SystemState).hotspot,
     }
 
 
 @app.query("networks.list", tool="List the Wi-Fi networks in reach.", shows="/wifi")
-def list_networks(s: State, ctx: Ctx) -> list[dict[str, Any]]:
+def list_networks(s: State, ctx: k.Ctx) -> list[dict[str, Any]]:
     """Return the networks without their passwords."""
-    system = ctx.of(SystemState)
+    system = ctx.of(k.SystemState)
     return [
         {
             "network": n.id,
@@ -512,36 +506,34 @@ def list_networks(s: State, ctx: Ctx) -> list[dict[str, Any]]:
 
 
 @app.query(
-    "devices.list",
-    tool="List the Bluetooth devices, paired and in reach.",
-    shows="/bluetooth",
+    "devices.list", tool="List the Bluetooth devices, paired and in reach.", shows="/bluetooth"
 )
-def list_gadgets(s: State, ctx: Ctx) -> list[Any]:
+def list_gadgets(s: State, ctx: k.Ctx) -> list[Any]:
     """Return the Bluetooth devices."""
     return list(s.gadgets)
 
 
 @app.query("notices.list", tool="List which apps may notify.", shows="/notifications")
-def list_notices(s: State, ctx: Ctx) -> list[Any]:
+def list_notices(s: State, ctx: k.Ctx) -> list[Any]:
     """Return the apps and whether they may notify and sound."""
     return list(s.notices)
 
 
 @app.query("permissions.list", tool="List what an app may use.")
-def list_permissions(s: State, ctx: Ctx, app: str) -> dict[str, bool]:
+def list_permissions(s: State, ctx: k.Ctx, app: str) -> dict[str, bool]:
     """Return what an app may ask for, and whether it is granted."""
-    granted = {p.name for p in ctx.of(SystemState).permissions if p.app == app and p.granted}
+    granted = {p.name for p in ctx.of(k.SystemState).permissions if p.app == app and p.granted}
     return {name: name in granted for name in WANTED.get(app, ())}
 
 
 @app.query("accounts.list", tool="List the accounts on the phone.", shows="/accounts")
-def list_accounts(s: State, ctx: Ctx) -> list[Account]:
+def list_accounts(s: State, ctx: k.Ctx) -> list[Account]:
     """Return the accounts."""
     return list(s.accounts)
 
 
 @app.query("storage.list", tool="List what each app stores, in MB.", shows="/storage")
-def list_storage(s: State, ctx: Ctx) -> dict[str, Any]:
+def list_storage(s: State, ctx: k.Ctx) -> dict[str, Any]:
     """Return what is used in all and by each app."""
     return {"used": size_words(used_mb(s)), "apps": list(s.storage)}
 
@@ -551,6 +543,6 @@ def list_storage(s: State, ctx: Ctx) -> dict[str, Any]:
     tool="Read the phone's model, version, serial number and own number.",
     shows="/about",
 )
-def about(s: State, ctx: Ctx) -> Phone:
+def about(s: State, ctx: k.Ctx) -> Phone:
     """Return facts about the phone."""
     return s.phone[PHONE]

@@ -2,36 +2,9 @@
 
 from __future__ import annotations
 
-from screenloop.phone.apps.settings.actions import (
-    SwitchName,
-    add_network,
-    connect,
-    edit_hotspot,
-    forget_gadget,
-    forget_network,
-    join,
-    pair,
-    rename_gadget,
-    set_data_limit,
-    set_option,
-    set_switch,
-)
+from screenloop.phone import kit as k
+from screenloop.phone.apps.settings import actions as act
 from screenloop.phone.apps.settings.state import Gadget, GadgetId, Network, NetworkId, State, app
-from screenloop.phone.commands import Copy
-from screenloop.phone.declare.view import Ui
-from screenloop.phone.draw.canvas import Words
-from screenloop.phone.draw.inputs import Switch
-from screenloop.phone.draw.page import Page
-from screenloop.phone.draw.rows import Glyph, Row
-from screenloop.phone.draw.widgets import (
-    Banner,
-    Button,
-    Card,
-    Heading,
-    IconButton,
-    Paragraph,
-    Widget,
-)
 
 BARS = (("Weak", "弱"), ("Weak", "弱"), ("Fair", "一般"), ("Good", "良好"), ("Excellent", "极好"))
 GADGET_ICONS = {
@@ -46,16 +19,16 @@ USED_GB = 4.2
 
 
 def system_switch(
-    ui: Ui, name: SwitchName, icon: str, label: Words, subtitle: Words = ""
-) -> Switch:
+    ui: k.Ui, name: act.SwitchName, icon: str, label: k.Words, subtitle: k.Words = ""
+) -> k.Switch:
     """Return a switch of the system."""
     on: bool = getattr(ui.system, name)
-    return Switch(
-        label=label, value=on, icon=icon, subtitle=subtitle, do=set_switch(name=name, on=not on)
+    return k.Switch(
+        label=label, value=on, icon=icon, subtitle=subtitle, do=act.set_switch(name=name, on=not on)
     )
 
 
-def wifi_words(ui: Ui) -> str:
+def wifi_words(ui: k.Ui) -> str:
     """Return what Wi-Fi is doing."""
     if not ui.system.wifi:
         return ui.t("Off", "已关闭")
@@ -63,39 +36,39 @@ def wifi_words(ui: Ui) -> str:
 
 
 @app.page("/network")
-def network_page(s: State, ui: Ui) -> Page:
+def network_page(s: State, ui: k.Ui) -> k.Page:
     """All that connects the phone to the world."""
     hotspot = ui.t("On", "已开启") if ui.system.hotspot else ui.t("Off", "已关闭")
     data = ui.t(f"{USED_GB} of {s.data_limit_gb} GB used", f"已用 {USED_GB} / {s.data_limit_gb} GB")
-    return Page(
+    return k.Page(
         title=("Network & internet", "网络和互联网"),
         body=(
-            Card(
+            k.Card(
                 children=(
-                    Row(
+                    k.Row(
                         title="Wi-Fi",
                         subtitle=wifi_words(ui),
-                        lead=Glyph(icon="wifi"),
+                        lead=k.Glyph(icon="wifi"),
                         trailing_icon="chevron_right",
                         do=wifi_page(),
                     ),
-                    Row(
+                    k.Row(
                         title=("Mobile data", "移动数据"),
                         subtitle=data,
-                        lead=Glyph(icon="data"),
+                        lead=k.Glyph(icon="data"),
                         trailing_icon="chevron_right",
                         do=data_page(),
                     ),
-                    Row(
+                    k.Row(
                         title=("Hotspot", "热点"),
                         subtitle=hotspot,
-                        lead=Glyph(icon="hotspot"),
+                        lead=k.Glyph(icon="hotspot"),
                         trailing_icon="chevron_right",
                         do=hotspot_page(),
                     ),
                 )
             ),
-            Card(
+            k.Card(
                 children=(
                     system_switch(
                         ui,
@@ -110,7 +83,7 @@ def network_page(s: State, ui: Ui) -> Page:
     )
 
 
-def _network_row(ui: Ui, n: Network) -> Row:
+def _network_row(ui: k.Ui, n: Network) -> k.Row:
     connected = ui.system.wifi and ui.system.wifi_network == n.name
     parts = [ui.t(*BARS[n.strength])]
     if connected:
@@ -119,10 +92,10 @@ def _network_row(ui: Ui, n: Network) -> Row:
         parts.insert(0, ui.t("Saved", "已保存"))
     elif not n.secured:
         parts.insert(0, ui.t("Open", "开放"))
-    return Row(
+    return k.Row(
         title=n.name,
         subtitle=" · ".join(parts),
-        lead=Glyph(icon="wifi"),
+        lead=k.Glyph(icon="wifi"),
         bold=connected,
         trailing_icon="lock" if n.secured else "",
         do=wifi_network_page(network=n.id),
@@ -130,27 +103,29 @@ def _network_row(ui: Ui, n: Network) -> Row:
 
 
 @app.page("/wifi")
-def wifi_page(s: State, ui: Ui) -> Page:
+def wifi_page(s: State, ui: k.Ui) -> k.Page:
     """Wi-Fi and the networks in reach."""
-    body: list[Widget] = [
-        Card(children=(system_switch(ui, "wifi", "wifi", ("Use Wi-Fi", "使用无线网络")),))
+    body: list[k.Widget] = [
+        k.Card(children=(system_switch(ui, "wifi", "wifi", ("Use Wi-Fi", "使用无线网络")),))
     ]
     if ui.system.wifi:
         current = ui.system.wifi_network
         rows = sorted(s.networks, key=lambda n: (n.name != current, not n.saved, -n.strength))
         body += [
-            Heading(words=("Networks", "网络")),
-            Card(children=tuple(_network_row(ui, n) for n in rows)),
-            Row(title=("Add network", "添加网络"), lead=Glyph(icon="plus"), do=add_network_page()),
+            k.Heading(words=("Networks", "网络")),
+            k.Card(children=tuple(_network_row(ui, n) for n in rows)),
+            k.Row(
+                title=("Add network", "添加网络"), lead=k.Glyph(icon="plus"), do=add_network_page()
+            ),
         ]
     else:
         words = ("Turn Wi-Fi on to see networks", "打开无线网络以查看网络")
-        body.append(Paragraph(words=words, muted=True, align="center", pad_px=24))
-    return Page(title="Wi-Fi", body=body)
+        body.append(k.Paragraph(words=words, muted=True, align="center", pad_px=24))
+    return k.Page(title="Wi-Fi", body=body)
 
 
 @app.page("/wifi/{network}")
-def wifi_network_page(s: State, ui: Ui, network: NetworkId) -> Page:
+def wifi_network_page(s: State, ui: k.Ui, network: NetworkId) -> k.Page:
     """One network: join it, or forget it."""
     n = s.networks[network]
     connected = ui.system.wifi and ui.system.wifi_network == n.name
@@ -164,9 +139,9 @@ def wifi_network_page(s: State, ui: Ui, network: NetworkId) -> Page:
             "lock",
         ),
     )
-    body: list[Widget] = [
-        Paragraph(words=n.name, size_px=24, bold=True),
-        Paragraph(
+    body: list[k.Widget] = [
+        k.Paragraph(words=n.name, size_px=24, bold=True),
+        k.Paragraph(
             words=ui.t("Connected", "已连接")
             if connected
             else ui.t("Saved", "已保存")
@@ -174,9 +149,9 @@ def wifi_network_page(s: State, ui: Ui, network: NetworkId) -> Page:
             else ui.t("Not connected", "未连接"),
             muted=True,
         ),
-        Card(
+        k.Card(
             children=tuple(
-                Row(title=value, subtitle=words, lead=Glyph(icon=icon))
+                k.Row(title=value, subtitle=words, lead=k.Glyph(icon=icon))
                 for value, words, icon in facts
             )
         ),
@@ -185,33 +160,39 @@ def wifi_network_page(s: State, ui: Ui, network: NetworkId) -> Page:
         if asks:
             reveal = ui.switch("reveal", ("Show password", "显示密码"))
             body += [password, reveal]
-        do = join(network=network, password=password.value) if asks else join(network=network)
+        do = (
+            act.join(network=network, password=password.value)
+            if asks
+            else act.join(network=network)
+        )
         ready = not asks or bool(password.value)
-        body.append(Button(words=("Connect", "连接"), do=do, enabled=ready))
+        body.append(k.Button(words=("Connect", "连接"), do=do, enabled=ready))
     if n.saved:
         body.append(
-            Button(words=("Forget", "忘记"), kind="danger", do=forget_network(network=network))
+            k.Button(
+                words=("Forget", "忘记"), kind="danger", do=act.forget_network(network=network)
+            )
         )
-    return Page(title=("Network", "网络"), body=body)
+    return k.Page(title=("Network", "网络"), body=body)
 
 
 @app.page("/add-network")
-def add_network_page(s: State, ui: Ui) -> Page:
+def add_network_page(s: State, ui: k.Ui) -> k.Page:
     """A hidden network."""
     name = ui.field("name", ("Network name", "网络名称"))
     password = ui.field("password", ("Password", "密码"))
-    do = add_network(name=name.value, password=password.value)
-    return Page(
+    do = act.add_network(name=name.value, password=password.value)
+    return k.Page(
         title=("Add network", "添加网络"),
         body=(
             name,
             password,
-            Paragraph(
+            k.Paragraph(
                 words=("Leave the password empty for an open network", "开放网络无需填写密码"),
                 muted=True,
                 size_px=13,
             ),
-            Button(
+            k.Button(
                 words=("Save and connect", "保存并连接"), do=do, enabled=bool(name.value.strip())
             ),
         ),
@@ -219,45 +200,47 @@ def add_network_page(s: State, ui: Ui) -> Page:
 
 
 @app.page("/data")
-def data_page(s: State, ui: Ui) -> Page:
+def data_page(s: State, ui: k.Ui) -> k.Page:
     """Mobile data: on or off, and how much."""
     limit = ui.stepper(
         "gigabytes", ("Monthly limit", "每月上限"), s.data_limit_gb, low=1, high=50, unit="GB"
     )
-    return Page(
+    return k.Page(
         title=("Mobile data", "移动数据"),
         body=(
-            Card(
+            k.Card(
                 children=(
                     system_switch(ui, "mobile_data", "data", ("Mobile data", "移动数据")),
-                    Switch(
+                    k.Switch(
                         label=("Data saver", "流量节省"),
                         value=s.data_saver,
                         icon="shield",
-                        do=set_option(name="data_saver", on=not s.data_saver),
+                        do=act.set_option(name="data_saver", on=not s.data_saver),
                     ),
                 )
             ),
-            Heading(words=("Usage", "用量")),
-            Paragraph(
+            k.Heading(words=("Usage", "用量")),
+            k.Paragraph(
                 words=ui.t(f"{USED_GB} GB used since 1 March", f"3月1日以来已用 {USED_GB} GB")
             ),
             limit,
-            Button(words=("Save limit", "保存上限"), do=set_data_limit(gigabytes=limit.value)),
+            k.Button(
+                words=("Save limit", "保存上限"), do=act.set_data_limit(gigabytes=limit.value)
+            ),
         ),
     )
 
 
 @app.page("/hotspot")
-def hotspot_page(s: State, ui: Ui) -> Page:
+def hotspot_page(s: State, ui: k.Ui) -> k.Page:
     """The hotspot, its name and password."""
     name = ui.field("name", ("Hotspot name", "热点名称"), s.hotspot_name)
     password = ui.field("password", ("Password", "密码"), s.hotspot_password)
     changed = (name.value, password.value) != (s.hotspot_name, s.hotspot_password)
-    return Page(
+    return k.Page(
         title=("Hotspot", "热点"),
         body=(
-            Card(
+            k.Card(
                 children=(
                     system_switch(
                         ui,
@@ -270,25 +253,25 @@ def hotspot_page(s: State, ui: Ui) -> Page:
             ),
             name,
             password,
-            Button(
+            k.Button(
                 words=("Save", "保存"),
                 enabled=changed and bool(name.value.strip()),
-                do=edit_hotspot(name=name.value, password=password.value),
+                do=act.edit_hotspot(name=name.value, password=password.value),
             ),
         ),
     )
 
 
-def _gadget_row(ui: Ui, g: Gadget) -> Row:
-    lead = Glyph(icon=GADGET_ICONS[g.kind])
+def _gadget_row(ui: k.Ui, g: Gadget) -> k.Row:
+    lead = k.Glyph(icon=GADGET_ICONS[g.kind])
     if not g.paired:
-        return Row(
-            title=g.name, subtitle=("Tap to pair", "点击配对"), lead=lead, do=pair(device=g.id)
+        return k.Row(
+            title=g.name, subtitle=("Tap to pair", "点击配对"), lead=lead, do=act.pair(device=g.id)
         )
     parts = [ui.t("Connected", "已连接") if g.connected else ui.t("Paired", "已配对")]
     if g.connected and g.battery >= 0:
         parts.append(f"{g.battery}%")
-    return Row(
+    return k.Row(
         title=g.name,
         subtitle=" · ".join(parts),
         lead=lead,
@@ -299,10 +282,10 @@ def _gadget_row(ui: Ui, g: Gadget) -> Row:
 
 
 @app.page("/bluetooth")
-def bluetooth_page(s: State, ui: Ui) -> Page:
+def bluetooth_page(s: State, ui: k.Ui) -> k.Page:
     """Bluetooth and its devices."""
-    body: list[Widget] = [
-        Card(
+    body: list[k.Widget] = [
+        k.Card(
             children=(
                 system_switch(
                     ui,
@@ -321,15 +304,15 @@ def bluetooth_page(s: State, ui: Ui) -> Page:
         ):
             rows = tuple(_gadget_row(ui, g) for g in s.gadgets if g.paired == paired)
             if rows:
-                body += [Heading(words=words), Card(children=rows)]
+                body += [k.Heading(words=words), k.Card(children=rows)]
     else:
         hint = ("Turn Bluetooth on to see devices", "打开蓝牙以查看设备")
-        body.append(Paragraph(words=hint, muted=True, align="center", pad_px=24))
-    return Page(title=("Bluetooth", "蓝牙"), body=body)
+        body.append(k.Paragraph(words=hint, muted=True, align="center", pad_px=24))
+    return k.Page(title=("Bluetooth", "蓝牙"), body=body)
 
 
 @app.page("/bluetooth/{device}")
-def gadget_page(s: State, ui: Ui, device: GadgetId) -> Page:
+def gadget_page(s: State, ui: k.Ui, device: GadgetId) -> k.Page:
     """One paired device."""
     g = s.gadgets[device]
     name = ui.field("name", ("Name", "名称"), g.name)
@@ -337,43 +320,43 @@ def gadget_page(s: State, ui: Ui, device: GadgetId) -> Page:
         ("Forget device?", "忘记设备？"),
         text=g.name,
         yes=("Forget", "忘记"),
-        do=forget_gadget(device=device),
+        do=act.forget_gadget(device=device),
     )
-    body: list[Widget] = []
+    body: list[k.Widget] = []
     if not ui.system.bluetooth:
-        body.append(Banner(icon="info", words=("Bluetooth is off", "蓝牙已关闭")))
+        body.append(k.Banner(icon="info", words=("Bluetooth is off", "蓝牙已关闭")))
     if not g.paired:
         body += [
-            Paragraph(words=g.name, size_px=22, bold=True),
-            Button(words=("Pair", "配对"), do=pair(device=device)),
+            k.Paragraph(words=g.name, size_px=22, bold=True),
+            k.Button(words=("Pair", "配对"), do=act.pair(device=device)),
         ]
-        return Page(title=("Device", "设备"), body=body)
+        return k.Page(title=("Device", "设备"), body=body)
     battery = (f"Battery {g.battery}%", f"电量 {g.battery}%") if g.battery >= 0 else ""
     body += [
-        Card(
+        k.Card(
             children=(
-                Switch(
+                k.Switch(
                     label=("Connected", "已连接"),
                     value=g.connected,
                     subtitle=battery,
                     icon=GADGET_ICONS[g.kind],
-                    do=connect(device=device, on=not g.connected),
+                    do=act.connect(device=device, on=not g.connected),
                 ),
             )
         ),
         name,
-        Button(
+        k.Button(
             words=("Save name", "保存名称"),
-            do=rename_gadget(device=device, name=name.value),
+            do=act.rename_gadget(device=device, name=name.value),
             enabled=bool(name.value.strip()) and name.value != g.name,
         ),
     ]
-    return Page(
+    return k.Page(
         title=g.name,
         body=body,
         dialog=sure,
         actions=(
-            IconButton(icon="copy", label=("Copy name", "复制名称"), do=Copy(text=g.name)),
-            IconButton(icon="trash", label=("Forget", "忘记"), do=ui.set(sure=True)),
+            k.IconButton(icon="copy", label=("Copy name", "复制名称"), do=k.Copy(text=g.name)),
+            k.IconButton(icon="trash", label=("Forget", "忘记"), do=ui.set(sure=True)),
         ),
     )

@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-from screenloop.phone.apps.settings.actions import (
-    Volume,
-    allow_notices,
-    remove_pin,
-    set_brightness,
-    set_font,
-    set_notification_sound,
-    set_option,
-    set_permission,
-    set_pin,
-    set_ringtone,
-    set_sleep,
-    set_volume,
-    sound_notices,
-)
+from screenloop.phone import kit as k
+from screenloop.phone.apps.settings import actions as act
 from screenloop.phone.apps.settings.connect import system_switch
 from screenloop.phone.apps.settings.state import (
     CHIMES,
@@ -32,59 +19,55 @@ from screenloop.phone.apps.settings.state import (
     app_ids,
     app_title,
 )
-from screenloop.phone.declare.view import Ui
-from screenloop.phone.draw.canvas import Words
-from screenloop.phone.draw.inputs import Chip, Chips, Slider, Switch
-from screenloop.phone.draw.page import Page
-from screenloop.phone.draw.rows import Glyph, Row
-from screenloop.phone.draw.widgets import Banner, Button, Card, Heading, Paragraph, Space, Widget
 
 
-def app_glyph(app_id: str) -> Glyph:
+def app_glyph(app_id: str) -> k.Glyph:
     """Return an app's icon in its colour."""
     from screenloop.phone.device.boot import installed
 
-    return Glyph(icon=installed()[app_id].icon, tint=installed()[app_id].tint)
+    return k.Glyph(icon=installed()[app_id].icon, tint=installed()[app_id].tint)
 
 
 def option_switch(
-    s: State, name: OptionName, icon: str, label: Words, subtitle: Words = ""
-) -> Switch:
+    s: State, name: OptionName, icon: str, label: k.Words, subtitle: k.Words = ""
+) -> k.Switch:
     """Return a switch of these settings."""
     on: bool = getattr(s, name)
-    return Switch(
-        label=label, value=on, icon=icon, subtitle=subtitle, do=set_option(name=name, on=not on)
+    return k.Switch(
+        label=label, value=on, icon=icon, subtitle=subtitle, do=act.set_option(name=name, on=not on)
     )
 
 
 @app.page("/display")
-def display_page(s: State, ui: Ui) -> Page:
+def display_page(s: State, ui: k.Ui) -> k.Page:
     """Brightness, colours, text size, sleep."""
     sleeps = tuple(
-        Chip(words=words, do=set_sleep(seconds=seconds), selected=s.sleep_s == seconds)
+        k.Chip(words=words, do=act.set_sleep(seconds=seconds), selected=s.sleep_s == seconds)
         for seconds, words in SLEEPS
     )
     fonts = tuple(
-        Chip(words=words, do=set_font(percent=percent), selected=ui.system.font_scale == percent)
+        k.Chip(
+            words=words, do=act.set_font(percent=percent), selected=ui.system.font_scale == percent
+        )
         for percent, words in FONTS
     )
-    return Page(
+    return k.Page(
         title=("Display", "显示"),
         body=(
-            Card(
+            k.Card(
                 children=(
-                    Slider(
+                    k.Slider(
                         label=("Brightness", "亮度"),
                         icon="brightness",
                         share=ui.system.brightness / 100,
-                        place=lambda share: set_brightness(level=round(share * 100)),
+                        place=lambda share: act.set_brightness(level=round(share * 100)),
                     ),
                     option_switch(
                         s, "auto_brightness", "sun", ("Automatic brightness", "自动亮度")
                     ),
                 )
             ),
-            Card(
+            k.Card(
                 children=(
                     system_switch(ui, "dark", "moon", ("Dark theme", "深色主题")),
                     option_switch(
@@ -97,55 +80,55 @@ def display_page(s: State, ui: Ui) -> Page:
                     system_switch(ui, "auto_rotate", "rotate", ("Auto-rotate", "自动旋转")),
                 )
             ),
-            Chips(chips=fonts, label=("Text size", "字体大小")),
-            Space(8),
-            Chips(chips=sleeps, label=("Screen goes dark after", "自动熄屏")),
+            k.Chips(chips=fonts, label=("Text size", "字体大小")),
+            k.Space(8),
+            k.Chips(chips=sleeps, label=("Screen goes dark after", "自动熄屏")),
         ),
     )
 
 
-def _volume(ui: Ui, name: Volume, icon: str, words: Words) -> Slider:
-    return Slider(
+def _volume(ui: k.Ui, name: act.Volume, icon: str, words: k.Words) -> k.Slider:
+    return k.Slider(
         label=words,
         icon=icon,
         share=getattr(ui.system, f"{name}_volume") / 100,
-        place=lambda share: set_volume(name=name, level=round(share * 100)),
+        place=lambda share: act.set_volume(name=name, level=round(share * 100)),
     )
 
 
 @app.page("/sound")
-def sound_page(s: State, ui: Ui) -> Page:
+def sound_page(s: State, ui: k.Ui) -> k.Page:
     """Volumes and tones."""
-    volumes: tuple[tuple[Volume, str, tuple[str, str]], ...] = (
+    volumes: tuple[tuple[act.Volume, str, tuple[str, str]], ...] = (
         ("media", "music", ("Media volume", "媒体音量")),
         ("ring", "bell", ("Ring volume", "铃声音量")),
         ("alarm", "alarm", ("Alarm volume", "闹钟音量")),
     )
     sliders = tuple(_volume(ui, name, icon, words) for name, icon, words in volumes)
-    return Page(
+    return k.Page(
         title=("Sound & vibration", "声音和振动"),
         body=(
-            Card(children=sliders),
-            Card(
+            k.Card(children=sliders),
+            k.Card(
                 children=(
                     system_switch(ui, "do_not_disturb", "bell_off", ("Do not disturb", "勿扰模式")),
                     option_switch(s, "vibrate", "vibrate", ("Vibrate for calls", "来电振动")),
                     option_switch(s, "touch_sounds", "volume", ("Touch sounds", "触摸提示音")),
                 )
             ),
-            Card(
+            k.Card(
                 children=(
-                    Row(
+                    k.Row(
                         title=("Ringtone", "铃声"),
                         subtitle=s.ringtone,
-                        lead=Glyph(icon="phone"),
+                        lead=k.Glyph(icon="phone"),
                         trailing_icon="chevron_right",
                         do=ringtone_page(),
                     ),
-                    Row(
+                    k.Row(
                         title=("Notification sound", "通知音"),
                         subtitle=s.notification_sound,
-                        lead=Glyph(icon="bell"),
+                        lead=k.Glyph(icon="bell"),
                         trailing_icon="chevron_right",
                         do=chime_page(),
                     ),
@@ -156,42 +139,42 @@ def sound_page(s: State, ui: Ui) -> Page:
 
 
 @app.page("/ringtone")
-def ringtone_page(s: State, ui: Ui) -> Page:
+def ringtone_page(s: State, ui: k.Ui) -> k.Page:
     """Choose the ringtone."""
     rows = tuple(
-        Row(
+        k.Row(
             title=name,
-            do=set_ringtone(ringtone=name),
+            do=act.set_ringtone(ringtone=name),
             selected=s.ringtone == name,
-            lead=Glyph(icon="radio_checked" if s.ringtone == name else "radio"),
+            lead=k.Glyph(icon="radio_checked" if s.ringtone == name else "radio"),
         )
         for name in RINGTONES
     )
-    return Page(title=("Ringtone", "铃声"), body=(Card(children=rows),))
+    return k.Page(title=("Ringtone", "铃声"), body=(k.Card(children=rows),))
 
 
 @app.page("/chime")
-def chime_page(s: State, ui: Ui) -> Page:
+def chime_page(s: State, ui: k.Ui) -> k.Page:
     """Choose the sound of notifications."""
     rows = tuple(
-        Row(
+        k.Row(
             title=name,
-            do=set_notification_sound(sound=name),
+            do=act.set_notification_sound(sound=name),
             selected=s.notification_sound == name,
-            lead=Glyph(icon="radio_checked" if s.notification_sound == name else "radio"),
+            lead=k.Glyph(icon="radio_checked" if s.notification_sound == name else "radio"),
         )
         for name in CHIMES
     )
-    return Page(title=("Notification sound", "通知音"), body=(Card(children=rows),))
+    return k.Page(title=("Notification sound", "通知音"), body=(k.Card(children=rows),))
 
 
 @app.page("/notifications")
-def notices_page(s: State, ui: Ui) -> Page:
+def notices_page(s: State, ui: k.Ui) -> k.Page:
     """Which apps may notify."""
     blocked = len(s.notices.where(lambda n: not n.allowed))
     words = ui.t(f"{blocked} blocked", f"已屏蔽 {blocked} 个")
     rows = tuple(
-        Row(
+        k.Row(
             title=app_title(n.id),
             lead=app_glyph(n.id),
             subtitle=_notice_words(ui, n.allowed, n.sound),
@@ -200,47 +183,47 @@ def notices_page(s: State, ui: Ui) -> Page:
         )
         for n in sorted(s.notices, key=lambda n: ui.t(*app_title(n.id)))
     )
-    return Page(
+    return k.Page(
         title=("Notifications", "通知"),
         subtitle=words if blocked else "",
         body=(
-            Card(
+            k.Card(
                 children=(
                     system_switch(ui, "do_not_disturb", "bell_off", ("Do not disturb", "勿扰模式")),
                 )
             ),
-            Heading(words=("Apps", "应用")),
-            Card(children=rows),
+            k.Heading(words=("Apps", "应用")),
+            k.Card(children=rows),
         ),
     )
 
 
-def _notice_words(ui: Ui, allowed: bool, sound: bool) -> str:
+def _notice_words(ui: k.Ui, allowed: bool, sound: bool) -> str:
     if not allowed:
         return ui.t("Blocked", "已屏蔽")
     return ui.t("Allowed", "已允许") if sound else ui.t("Allowed, silent", "已允许，静音")
 
 
 @app.page("/notifications/{app}")
-def notice_page(s: State, ui: Ui, app: NoticeId) -> Page:
+def notice_page(s: State, ui: k.Ui, app: NoticeId) -> k.Page:
     """The notifications of one app."""
     n = s.notices[app]
-    return Page(
+    return k.Page(
         title=app_title(app),
         body=(
-            Card(
+            k.Card(
                 children=(
-                    Switch(
+                    k.Switch(
                         label=("Show notifications", "显示通知"),
                         value=n.allowed,
                         icon="bell",
-                        do=allow_notices(app=app, on=not n.allowed),
+                        do=act.allow_notices(app=app, on=not n.allowed),
                     ),
-                    Switch(
+                    k.Switch(
                         label=("Sound", "声音"),
                         value=n.sound,
                         icon="volume",
-                        do=sound_notices(app=app, on=not n.sound),
+                        do=act.sound_notices(app=app, on=not n.sound),
                     ),
                 )
             ),
@@ -248,22 +231,22 @@ def notice_page(s: State, ui: Ui, app: NoticeId) -> Page:
     )
 
 
-def _granted(ui: Ui, app_id: str, name: str) -> bool:
+def _granted(ui: k.Ui, app_id: str, name: str) -> bool:
     row = ui.system.permissions.first(lambda p: p.app == app_id and p.name == name)
     return row is not None and row.granted
 
 
 @app.page("/privacy")
-def privacy_page(s: State, ui: Ui) -> Page:
+def privacy_page(s: State, ui: k.Ui) -> k.Page:
     """What apps may use, by what it is."""
     rows = []
     for name, words, icon in PERMISSIONS:
         wanting = [app_id for app_id in app_ids() if name in WANTED.get(app_id, ())]
         count = sum(_granted(ui, app_id, name) for app_id in wanting)
         rows.append(
-            Row(
+            k.Row(
                 title=words,
-                lead=Glyph(icon=icon),
+                lead=k.Glyph(icon=icon),
                 trailing_icon="chevron_right",
                 subtitle=ui.t(
                     f"{count} of {len(wanting)} apps allowed",
@@ -272,54 +255,56 @@ def privacy_page(s: State, ui: Ui) -> Page:
                 do=permission_page(name=name),
             )
         )
-    return Page(
+    return k.Page(
         title=("Privacy", "隐私"),
         body=(
-            Card(
+            k.Card(
                 children=(
                     system_switch(ui, "location", "location", ("Use location", "使用位置信息")),
                 )
             ),
-            Heading(words=("Permissions", "权限")),
-            Card(children=tuple(rows)),
+            k.Heading(words=("Permissions", "权限")),
+            k.Card(children=tuple(rows)),
         ),
     )
 
 
 @app.page("/privacy/{name}")
-def permission_page(s: State, ui: Ui, name: str) -> Page:
+def permission_page(s: State, ui: k.Ui, name: str) -> k.Page:
     """Which apps may use one thing."""
     found = next((p for p in PERMISSIONS if p[0] == name), PERMISSIONS[0])
     rows = []
     for app_id in app_ids():
         if found[0] in WANTED.get(app_id, ()):
             on = _granted(ui, app_id, found[0])
-            do = set_permission(app=app_id, name=found[0], granted=not on)
-            rows.append(Switch(label=app_title(app_id), value=on, do=do, icon=found[2]))
-    return Page(title=found[1], body=(Card(children=tuple(rows)),))
+            do = act.set_permission(app=app_id, name=found[0], granted=not on)
+            rows.append(k.Switch(label=app_title(app_id), value=on, do=do, icon=found[2]))
+    return k.Page(title=found[1], body=(k.Card(children=tuple(rows)),))
 
 
 @app.page("/security")
-def security_page(s: State, ui: Ui) -> Page:
+def security_page(s: State, ui: k.Ui) -> k.Page:
     """The screen lock."""
     pin = ui.field("pin", ("New PIN (4 digits)", "新 PIN 码（4 位）"), kind="number", secret=True)
     ready = len(pin.value) == 4 and pin.value.isdecimal()
     locked = bool(s.pin)
     state = ("The screen is locked with a PIN", "屏幕已用 PIN 码锁定")
     open_ = ("There is no screen lock", "没有屏幕锁")
-    body: list[Widget] = [
-        Banner(icon="lock" if locked else "unlock", words=state if locked else open_),
+    body: list[k.Widget] = [
+        k.Banner(icon="lock" if locked else "unlock", words=state if locked else open_),
         pin,
-        Button(
+        k.Button(
             words=("Change PIN", "更改 PIN 码") if locked else ("Set PIN", "设置 PIN 码"),
-            do=set_pin(pin=pin.value),
+            do=act.set_pin(pin=pin.value),
             enabled=ready,
         ),
     ]
     if locked:
-        body.append(Button(words=("Remove lock", "移除屏幕锁"), kind="danger", do=remove_pin()))
+        body.append(
+            k.Button(words=("Remove lock", "移除屏幕锁"), kind="danger", do=act.remove_pin())
+        )
     update = s.phone["phone"].security_update
     body.append(
-        Paragraph(words=ui.t(f"Security update of {update}", f"安全更新：{update}"), muted=True)
+        k.Paragraph(words=ui.t(f"Security update of {update}", f"安全更新：{update}"), muted=True)
     )
-    return Page(title=("Security", "安全"), body=body)
+    return k.Page(title=("Security", "安全"), body=body)

@@ -7,10 +7,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from screenloop.phone.declare.app import App
-from screenloop.phone.declare.cast import Cast
-from screenloop.phone.declare.state import AppState, Record, Refers, Table
-from screenloop.phone.declare.system import OS_ID
+from screenloop.phone import kit as k
 
 Ringtone = Literal["Aurora", "Beacon", "Breeze", "Carousel", "Lagoon", "Pulse"]
 RINGTONES: tuple[Ringtone, ...] = ("Aurora", "Beacon", "Breeze", "Carousel", "Lagoon", "Pulse")
@@ -76,11 +73,11 @@ OPTIONS: tuple[OptionName, ...] = (
     "battery_percentage",
     "data_saver",
 )
-NetworkId = Annotated[str, Refers("settings.networks")]
-GadgetId = Annotated[str, Refers("settings.gadgets")]
-NoticeId = Annotated[str, Refers("settings.notices")]
-AccountId = Annotated[str, Refers("settings.accounts")]
-UsageId = Annotated[str, Refers("settings.storage")]
+NetworkId = Annotated[str, k.Refers("settings.networks")]
+GadgetId = Annotated[str, k.Refers("settings.gadgets")]
+NoticeId = Annotated[str, k.Refers("settings.notices")]
+AccountId = Annotated[str, k.Refers("settings.accounts")]
+UsageId = Annotated[str, k.Refers("settings.storage")]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=32)]
 Password = Annotated[str, msgspec.Meta(max_length=63)]
 Pin = Annotated[str, msgspec.Meta(pattern=r"^\d{4}$")]
@@ -93,7 +90,7 @@ PHONE = "phone"
 """Id of the only row of the table of that name."""
 
 
-class Network(Record, frozen=True, kw_only=True):
+class Network(k.Record, frozen=True, kw_only=True):
     """A Wi-Fi network in reach."""
 
     name: str
@@ -104,7 +101,7 @@ class Network(Record, frozen=True, kw_only=True):
     password: str = ""
 
 
-class Gadget(Record, frozen=True, kw_only=True):
+class Gadget(k.Record, frozen=True, kw_only=True):
     """A Bluetooth device, paired or in reach."""
 
     name: str
@@ -115,14 +112,14 @@ class Gadget(Record, frozen=True, kw_only=True):
     """Percent; -1 where it tells none."""
 
 
-class Notice(Record, frozen=True, kw_only=True):
+class Notice(k.Record, frozen=True, kw_only=True):
     """Whether an app may post notifications; its id is the app's."""
 
     allowed: bool = True
     sound: bool = True
 
 
-class Account(Record, frozen=True, kw_only=True):
+class Account(k.Record, frozen=True, kw_only=True):
     """An account on the phone."""
 
     service: Service
@@ -130,14 +127,14 @@ class Account(Record, frozen=True, kw_only=True):
     sync: bool = True
 
 
-class Usage(Record, frozen=True, kw_only=True):
+class Usage(k.Record, frozen=True, kw_only=True):
     """What an app stores; its id is the app's."""
 
     data_mb: int
     cache_mb: int
 
 
-class Phone(Record, frozen=True, kw_only=True):
+class Phone(k.Record, frozen=True, kw_only=True):
     """The phone itself."""
 
     name: str
@@ -149,13 +146,13 @@ class Phone(Record, frozen=True, kw_only=True):
     security_update: str
 
 
-def _word(cast: Cast, purpose: str) -> str:
+def _word(cast: k.Cast, purpose: str) -> str:
     rng = cast.rng(f"settings {purpose}")
     first = rng.choice(("amber", "birch", "cedar", "maple", "river", "stone", "tulip", "willow"))
     return f"{first}{rng.randrange(1000, 10_000)}"
 
 
-def seed_networks(cast: Cast) -> Iterable[Network]:
+def seed_networks(cast: k.Cast) -> Iterable[Network]:
     """The home network and its neighbours; each secured one has a password of its own."""
     rows: tuple[tuple[str, bool, bool, int], ...] = (
         ("Lindenhof", True, True, 4),
@@ -170,7 +167,7 @@ def seed_networks(cast: Cast) -> Iterable[Network]:
         yield Network(name=name, secured=secured, saved=saved, strength=strength, password=password)
 
 
-def seed_gadgets(cast: Cast) -> Iterable[Gadget]:
+def seed_gadgets(cast: k.Cast) -> Iterable[Gadget]:
     """Three paired devices and three in reach."""
     rng = cast.rng("settings gadgets")
     return [
@@ -193,7 +190,7 @@ def app_ids() -> list[str]:
     """Return the apps that a person can open, in the launcher's order."""
     from screenloop.phone.device.boot import installed
 
-    return [app_id for app_id in installed() if app_id not in (OS_ID, "settings")]
+    return [app_id for app_id in installed() if app_id not in (k.OS_ID, "settings")]
 
 
 def app_title(app_id: str) -> tuple[str, str]:
@@ -203,12 +200,12 @@ def app_title(app_id: str) -> tuple[str, str]:
     return installed()[app_id].title
 
 
-def seed_notices(cast: Cast) -> Iterable[Notice]:
+def seed_notices(cast: k.Cast) -> Iterable[Notice]:
     """Every app may notify."""
     return [Notice(id=app_id) for app_id in app_ids()]
 
 
-def seed_accounts(cast: Cast) -> Iterable[Account]:
+def seed_accounts(cast: k.Cast) -> Iterable[Account]:
     """A mail and a file account."""
     number = cast.rng("settings account").randrange(10, 100)
     return [
@@ -217,7 +214,7 @@ def seed_accounts(cast: Cast) -> Iterable[Account]:
     ]
 
 
-def seed_storage(cast: Cast) -> Iterable[Usage]:
+def seed_storage(cast: k.Cast) -> Iterable[Usage]:
     """What each app takes; no two are equal."""
     for number, app_id in enumerate(app_ids()):
         rng = cast.rng(f"settings storage {app_id}")
@@ -229,7 +226,7 @@ def seed_storage(cast: Cast) -> Iterable[Usage]:
         )
 
 
-def seed_phone(cast: Cast) -> Iterable[Phone]:
+def seed_phone(cast: k.Cast) -> Iterable[Phone]:
     """The phone with the numbers of its world."""
     rng = cast.rng("settings phone")
     yield Phone(
@@ -243,15 +240,15 @@ def seed_phone(cast: Cast) -> Iterable[Phone]:
     )
 
 
-class State(AppState):
+class State(k.AppState):
     """The choices that the system's own state does not hold."""
 
-    networks = Table(Network, prefix="network", seed=seed_networks)
-    gadgets = Table(Gadget, prefix="device", seed=seed_gadgets)
-    notices = Table(Notice, prefix="notice", seed=seed_notices)
-    accounts = Table(Account, prefix="account", seed=seed_accounts)
-    storage = Table(Usage, prefix="usage", seed=seed_storage)
-    phone = Table(Phone, prefix="phone", seed=seed_phone)
+    networks = k.Table(Network, prefix="network", seed=seed_networks)
+    gadgets = k.Table(Gadget, prefix="device", seed=seed_gadgets)
+    notices = k.Table(Notice, prefix="notice", seed=seed_notices)
+    accounts = k.Table(Account, prefix="account", seed=seed_accounts)
+    storage = k.Table(Usage, prefix="usage", seed=seed_storage)
+    phone = k.Table(Phone, prefix="phone", seed=seed_phone)
     ringtone: str = "Aurora"
     notification_sound: str = "Drop"
     vibrate: bool = True
@@ -271,7 +268,7 @@ class State(AppState):
     update_checked_s: int = 0
 
 
-app = App("settings", State, title=("Settings", "设置"), icon="settings", tint="#475569")
+app = k.App("settings", State, title=("Settings", "设置"), icon="settings", tint="#475569")
 
 
 def used_mb(s: State) -> int:

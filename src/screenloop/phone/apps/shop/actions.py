@@ -9,6 +9,7 @@ from typing import Annotated
 
 import msgspec
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.shop.seed import (
     COUPONS,
     Address,
@@ -46,8 +47,6 @@ from screenloop.phone.apps.shop.state import (
 from screenloop.phone.apps.wallet.actions import refund, request_payment, void_payment
 from screenloop.phone.apps.wallet.seed import Payment
 from screenloop.phone.apps.wallet.state import State as Wallet
-from screenloop.phone.commands import Back, Go
-from screenloop.phone.declare.context import Ctx
 
 # ---- actions: cart and wishes -------------------------------------------------------------------
 
@@ -60,7 +59,7 @@ from screenloop.phone.declare.context import Ctx
         in_cart(after, a.product, a.colour) == in_cart(before, a.product, a.colour) + a.quantity
     ),
 )
-def add(s: State, ctx: Ctx, product: ProductId, colour: str = "", quantity: Quantity = 1) -> None:
+def add(s: State, ctx: k.Ctx, product: ProductId, colour: str = "", quantity: Quantity = 1) -> None:
     """Put a product in the cart."""
     put_in_cart(s, ctx, product, colour, quantity)
     ctx.toast(ctx.t("Added to cart", "已加入购物车"))
@@ -72,7 +71,7 @@ def add(s: State, ctx: Ctx, product: ProductId, colour: str = "", quantity: Quan
     writes=["cart"],
     check=lambda before, after, a: after.cart[a.line].quantity == a.quantity,
 )
-def set_quantity(s: State, ctx: Ctx, line: LineId, quantity: Quantity) -> None:
+def set_quantity(s: State, ctx: k.Ctx, line: LineId, quantity: Quantity) -> None:
     """Change how many of a cart line are wanted."""
     in_stock(ctx, s.products[s.cart[line].product], quantity)
     s.cart.update(line, quantity=quantity)
@@ -84,7 +83,7 @@ def set_quantity(s: State, ctx: Ctx, line: LineId, quantity: Quantity) -> None:
     writes=["cart"],
     check=lambda before, after, a: a.line not in after.cart,
 )
-def remove(s: State, ctx: Ctx, line: LineId) -> None:
+def remove(s: State, ctx: k.Ctx, line: LineId) -> None:
     """Take a line out of the cart."""
     s.cart.remove(line)
     ctx.toast(ctx.t("Removed from cart", "已从购物车移除"))
@@ -96,7 +95,7 @@ def remove(s: State, ctx: Ctx, line: LineId) -> None:
     writes=["cart"],
     check=lambda before, after, a: len(after.cart) == 0,
 )
-def clear(s: State, ctx: Ctx) -> None:
+def clear(s: State, ctx: k.Ctx) -> None:
     """Empty the cart."""
     for line in list(s.cart):
         s.cart.remove(line.id)
@@ -109,7 +108,7 @@ def clear(s: State, ctx: Ctx) -> None:
     check=lambda before, after, a: after.coupon == a.code.strip().upper(),
 )
 def apply_coupon(
-    s: State, ctx: Ctx, code: Annotated[str, msgspec.Meta(min_length=1, max_length=20)]
+    s: State, ctx: k.Ctx, code: Annotated[str, msgspec.Meta(min_length=1, max_length=20)]
 ) -> None:
     """Use a coupon code."""
     wanted = code.strip().upper()
@@ -133,7 +132,7 @@ def apply_coupon(
     writes=["coupon"],
     check=lambda before, after, a: after.coupon == "",
 )
-def remove_coupon(s: State, ctx: Ctx) -> None:
+def remove_coupon(s: State, ctx: k.Ctx) -> None:
     """Take the coupon off."""
     s.coupon = ""
 
@@ -144,7 +143,7 @@ def remove_coupon(s: State, ctx: Ctx) -> None:
     writes=["wishes"],
     check=lambda before, after, a: a.on == any(w.product == a.product for w in after.wishes),
 )
-def wish(s: State, ctx: Ctx, product: ProductId, on: bool) -> None:
+def wish(s: State, ctx: k.Ctx, product: ProductId, on: bool) -> None:
     """Put a product on the wish list, or take it off."""
     s.products[product]
     row = s.wishes.first(lambda w: w.product == product)
@@ -162,7 +161,7 @@ def wish(s: State, ctx: Ctx, product: ProductId, on: bool) -> None:
     writes=["wishes", "cart"],
     check=lambda before, after, a: not any(w.product == a.product for w in after.wishes),
 )
-def wish_to_cart(s: State, ctx: Ctx, product: ProductId) -> None:
+def wish_to_cart(s: State, ctx: k.Ctx, product: ProductId) -> None:
     """Move a product from the wish list to the cart."""
     row = s.wishes.first(lambda w: w.product == product)
     if row is None:
@@ -176,7 +175,7 @@ def wish_to_cart(s: State, ctx: Ctx, product: ProductId) -> None:
 # ---- actions: addresses --------------------------------------------------------------------------
 
 
-def _complete(ctx: Ctx, *parts: str) -> None:
+def _complete(ctx: k.Ctx, *parts: str) -> None:
     if not all(part.strip() for part in parts):
         ctx.refuse(ctx.t("An address needs all its parts", "请填写完整地址"))
 
@@ -189,7 +188,7 @@ def _complete(ctx: Ctx, *parts: str) -> None:
 )
 def add_address(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     label: ShortText,
     name: ShortText,
     street: ShortText,
@@ -208,7 +207,7 @@ def add_address(
         )
     )
     ctx.toast(ctx.t("Address saved", "地址已保存"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -219,7 +218,7 @@ def add_address(
 )
 def edit_address(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     address: AddressId,
     label: ShortText,
     name: ShortText,
@@ -238,7 +237,7 @@ def edit_address(
         postcode=postcode.strip(),
     )
     ctx.toast(ctx.t("Address saved", "地址已保存"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -247,14 +246,14 @@ def edit_address(
     writes=["addresses"],
     check=lambda before, after, a: a.address not in after.addresses,
 )
-def delete_address(s: State, ctx: Ctx, address: AddressId) -> None:
+def delete_address(s: State, ctx: k.Ctx, address: AddressId) -> None:
     """Delete a delivery address."""
     if address == s.default_address:
         ctx.refuse(ctx.t("Choose another default address first", "请先选择其他默认地址"))
     if any(o.address == address and o.state in ("unpaid", "processing") for o in s.orders):
         ctx.refuse(ctx.t("An open order goes to this address", "有未完成的订单使用该地址"))
     s.addresses.remove(address)
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -263,7 +262,7 @@ def delete_address(s: State, ctx: Ctx, address: AddressId) -> None:
     writes=["default_address"],
     check=lambda before, after, a: after.default_address == a.address,
 )
-def make_default(s: State, ctx: Ctx, address: AddressId) -> None:
+def make_default(s: State, ctx: k.Ctx, address: AddressId) -> None:
     """Make an address the default one."""
     s.addresses[address]
     s.default_address = address
@@ -282,7 +281,7 @@ def make_default(s: State, ctx: Ctx, address: AddressId) -> None:
     ),
 )
 def place(
-    s: State, ctx: Ctx, address: AddressId, speed: Speed = "standard", note: LongText = ""
+    s: State, ctx: k.Ctx, address: AddressId, speed: Speed = "standard", note: LongText = ""
 ) -> None:
     """Turn the cart into an order and ask the wallet for its price."""
     online(ctx)
@@ -325,7 +324,7 @@ def place(
     _ask_payment(ctx, order)
 
 
-def _ask_payment(ctx: Ctx, order: Order) -> None:
+def _ask_payment(ctx: k.Ctx, order: Order) -> None:
     """Ask the wallet for an order's price, once, and go to its page."""
 
     def is_open(p: Payment) -> bool:
@@ -345,7 +344,7 @@ def _ask_payment(ctx: Ctx, order: Order) -> None:
         )
     payment = ctx.of(Wallet).payments.first(is_open)
     if payment is not None:
-        ctx.move(Go(app="wallet", path=f"/pay/{payment.id}"))
+        ctx.move(k.Go(app="wallet", path=f"/pay/{payment.id}"))
 
 
 @app.action(
@@ -354,14 +353,14 @@ def _ask_payment(ctx: Ctx, order: Order) -> None:
     writes=[],
     check=lambda before, after, a: after.orders[a.order].state == "unpaid",
 )
-def pay(s: State, ctx: Ctx, order: OrderId) -> None:
+def pay(s: State, ctx: k.Ctx, order: OrderId) -> None:
     """Ask the wallet again to pay an unpaid order."""
     online(ctx)
     _in_state(s, ctx, order, "unpaid")
     _ask_payment(ctx, s.orders[order])
 
 
-def _in_state(s: State, ctx: Ctx, order: str, *states: OrderState) -> Order:
+def _in_state(s: State, ctx: k.Ctx, order: str, *states: OrderState) -> Order:
     row = s.orders[order]
     if row.state not in states:
         ctx.refuse(
@@ -371,7 +370,7 @@ def _in_state(s: State, ctx: Ctx, order: str, *states: OrderState) -> Order:
 
 
 @app.action("orders.paid", writes=["orders"])
-def paid(s: State, ctx: Ctx, order: OrderId, receipt: str) -> None:
+def paid(s: State, ctx: k.Ctx, order: OrderId, receipt: str) -> None:
     """The wallet has paid: pack the order."""
     row = _in_state(s, ctx, order, "unpaid")
     s.orders.update(order, state="processing", receipt=receipt)
@@ -379,7 +378,7 @@ def paid(s: State, ctx: Ctx, order: OrderId, receipt: str) -> None:
 
 
 @app.action("orders.ship", writes=["orders"])
-def ship(s: State, ctx: Ctx, order: OrderId) -> None:
+def ship(s: State, ctx: k.Ctx, order: OrderId) -> None:
     """The order leaves, unless it was cancelled."""
     row = s.orders[order]
     if row.state != "processing":
@@ -390,14 +389,14 @@ def ship(s: State, ctx: Ctx, order: OrderId) -> None:
 
 
 @app.action("orders.deliver", writes=["orders"])
-def deliver(s: State, ctx: Ctx, order: OrderId) -> None:
+def deliver(s: State, ctx: k.Ctx, order: OrderId) -> None:
     """The order arrives."""
     if s.orders[order].state == "shipped":
         row = s.orders.update(order, state="delivered")
         _tell(s, ctx, row, ("was delivered", "已送达"))
 
 
-def _tell(s: State, ctx: Ctx, order: Order, words: tuple[str, str]) -> None:
+def _tell(s: State, ctx: k.Ctx, order: Order, words: tuple[str, str]) -> None:
     if s.order_updates:
         text = ctx.t(f"Order {order.number} {words[0]}", f"订单{order.number}{words[1]}")
         ctx.notify(MERCHANT, text, at(f"/orders/{order.id}"))
@@ -409,7 +408,7 @@ def _tell(s: State, ctx: Ctx, order: Order, words: tuple[str, str]) -> None:
     writes=["orders"],
     check=lambda before, after, a: after.orders[a.order].state == "cancelled",
 )
-def cancel(s: State, ctx: Ctx, order: OrderId, reason: CancelReason) -> None:
+def cancel(s: State, ctx: k.Ctx, order: OrderId, reason: CancelReason) -> None:
     """Cancel an order."""
     row = _in_state(s, ctx, order, "unpaid", "processing")
     s.orders.update(order, state="cancelled", reason=reason)
@@ -418,7 +417,7 @@ def cancel(s: State, ctx: Ctx, order: OrderId, reason: CancelReason) -> None:
     else:
         _refund(ctx, row)
     ctx.toast(ctx.t("Order cancelled", "订单已取消"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -427,16 +426,16 @@ def cancel(s: State, ctx: Ctx, order: OrderId, reason: CancelReason) -> None:
     writes=["orders"],
     check=lambda before, after, a: after.orders[a.order].state == "returned",
 )
-def give_back(s: State, ctx: Ctx, order: OrderId, reason: ReturnReason) -> None:
+def give_back(s: State, ctx: k.Ctx, order: OrderId, reason: ReturnReason) -> None:
     """Send a delivered order back."""
     row = _in_state(s, ctx, order, "delivered")
     s.orders.update(order, state="returned", reason=reason)
     _refund(ctx, row)
     ctx.toast(ctx.t("Return accepted", "退货已受理"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
-def _refund(ctx: Ctx, order: Order) -> None:
+def _refund(ctx: k.Ctx, order: Order) -> None:
     ctx.call(refund(merchant=MERCHANT, amount_cents=order.total_cents, order=order.number))
 
 
@@ -446,13 +445,13 @@ def _refund(ctx: Ctx, order: Order) -> None:
     writes=["orders"],
     check=lambda before, after, a: after.orders[a.order].address == a.address,
 )
-def readdress(s: State, ctx: Ctx, order: OrderId, address: AddressId) -> None:
+def readdress(s: State, ctx: k.Ctx, order: OrderId, address: AddressId) -> None:
     """Send an order to another address."""
     _in_state(s, ctx, order, "unpaid", "processing")
     s.addresses[address]
     s.orders.update(order, address=address)
     ctx.toast(ctx.t("Delivery address changed", "收货地址已更改"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -461,7 +460,7 @@ def readdress(s: State, ctx: Ctx, order: OrderId, address: AddressId) -> None:
     writes=["cart"],
     check=lambda before, after, a: len(after.cart) >= len(before.cart),
 )
-def reorder(s: State, ctx: Ctx, order: OrderId) -> None:
+def reorder(s: State, ctx: k.Ctx, order: OrderId) -> None:
     """Put the items of an order into the cart again."""
     for item in s.orders[order].items:
         put_in_cart(s, ctx, item.product, item.colour, item.quantity)
@@ -476,7 +475,7 @@ def reorder(s: State, ctx: Ctx, order: OrderId) -> None:
     check=lambda before, after, a: len(after.reviews) == len(before.reviews) + 1,
 )
 def review(
-    s: State, ctx: Ctx, order: OrderId, product: ProductId, stars: StarCount, text: LongText = ""
+    s: State, ctx: k.Ctx, order: OrderId, product: ProductId, stars: StarCount, text: LongText = ""
 ) -> None:
     """Write a review."""
     row = _in_state(s, ctx, order, "delivered")
@@ -488,7 +487,7 @@ def review(
         Review(product=product, order=order, stars=stars, text=text.strip(), at_s=ctx.now_s)
     )
     ctx.toast(ctx.t("Thank you for your review", "感谢你的评价"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -497,6 +496,6 @@ def review(
     writes=["order_updates"],
     check=lambda before, after, a: after.order_updates == a.on,
 )
-def set_updates(s: State, ctx: Ctx, on: bool) -> None:
+def set_updates(s: State, ctx: k.Ctx, on: bool) -> None:
     """Turn notifications about orders on or off."""
     s.order_updates = on

@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-from screenloop.phone.apps.shop.actions import (
-    apply_coupon,
-    cancel,
-    clear,
-    give_back,
-    pay,
-    place,
-    readdress,
-    remove,
-    remove_coupon,
-    reorder,
-    review,
-    set_quantity,
-)
+from screenloop.phone import kit as k
+from screenloop.phone.apps.shop import actions as act
 from screenloop.phone.apps.shop.seed import (
     COUPONS,
     FREE_FROM_CENTS,
@@ -49,50 +37,35 @@ from screenloop.phone.apps.shop.views import (
     sums_card,
     tabs,
 )
-from screenloop.phone.commands import Both
-from screenloop.phone.declare.view import Ui
-from screenloop.phone.draw.page import Dialog, Page
-from screenloop.phone.draw.rows import Glyph, Row, Thumb
-from screenloop.phone.draw.widgets import (
-    Banner,
-    Button,
-    Card,
-    Empty,
-    Heading,
-    IconButton,
-    Paragraph,
-    Widget,
-)
-from screenloop.phone.draw.widgets import Line as SideBySide
 
 # ---- pages: cart and checkout ------------------------------------------------------------------
 
 
-def _cart_line(s: State, ui: Ui, line: Line) -> Card:
+def _cart_line(s: State, ui: k.Ui, line: Line) -> k.Card:
     p = s.products[line.product]
 
     words = ui.t(f"Quantity · {line.quantity}", f"数量 · {line.quantity}")
-    change = Button(
+    change = k.Button(
         words=words, kind="tonal", do=ui.set(line=line.id, quantity=line.quantity), inset_px=12
     )
     label = (f"Remove {p.name}", f"移除{p.name}")
-    bin_it = IconButton(icon="trash", label=label, do=remove(line=line.id))
-    return Card(
+    bin_it = k.IconButton(icon="trash", label=label, do=act.remove(line=line.id))
+    return k.Card(
         children=(
-            Row(
+            k.Row(
                 title=p.name,
-                lead=Thumb(kind=p.kind, seed=p.seed, size_px=56),
+                lead=k.Thumb(kind=p.kind, seed=p.seed, size_px=56),
                 subtitle=f"{colour_words(ui, line.colour)} · {ui.money(p.price_cents)}",
                 trailing=ui.money(p.price_cents * line.quantity),
                 do=at(f"/p/{p.id}"),
-                swipe_left=remove(line=line.id),
+                swipe_left=act.remove(line=line.id),
             ),
-            SideBySide(children=(change, bin_it), shares=(5, 1)),
+            k.Line(children=(change, bin_it), shares=(5, 1)),
         )
     )
 
 
-def _quantity_dialog(s: State, ui: Ui) -> Dialog | None:
+def _quantity_dialog(s: State, ui: k.Ui) -> k.Dialog | None:
     """Return the dialog that changes how many of a line are wanted, where one was touched."""
     line = s.cart.get(ui.get("line", ""))
     if line is None:
@@ -100,8 +73,8 @@ def _quantity_dialog(s: State, ui: Ui) -> Dialog | None:
     p = s.products[line.product]
     quantity = ui.stepper("quantity", ("Quantity", "数量"), 1, low=1, high=max(1, min(20, p.stock)))
     closed = ui.set(line="")
-    save = Both(first=set_quantity(line=line.id, quantity=quantity.value), then=closed)
-    return Dialog.question(
+    save = k.Both(first=act.set_quantity(line=line.id, quantity=quantity.value), then=closed)
+    return k.Dialog.question(
         ("Change quantity", "修改数量"),
         text=p.name,
         body=(quantity,),
@@ -113,31 +86,31 @@ def _quantity_dialog(s: State, ui: Ui) -> Dialog | None:
 
 
 @app.page("/cart")
-def cart_page(s: State, ui: Ui) -> Page:
+def cart_page(s: State, ui: k.Ui) -> k.Page:
     """What is in the cart, the coupon, what it costs."""
     if not len(s.cart):
-        empty = Empty(icon="cart", words=("Your cart is empty", "购物车是空的"))
-        return Page(title=("Cart", "购物车"), body=(empty,), large=True, tabs=tabs(s, "cart"))
-    body: list[Widget] = [_cart_line(s, ui, line) for line in s.cart]
+        empty = k.Empty(icon="cart", words=("Your cart is empty", "购物车是空的"))
+        return k.Page(title=("Cart", "购物车"), body=(empty,), large=True, tabs=tabs(s, "cart"))
+    body: list[k.Widget] = [_cart_line(s, ui, line) for line in s.cart]
     if s.coupon:
         body.append(
-            Row(
+            k.Row(
                 title=s.coupon,
                 subtitle=ui.t(*COUPONS[s.coupon].words),
-                lead=Glyph(icon="tag"),
+                lead=k.Glyph(icon="tag"),
                 trailing=ui.t("Remove", "移除"),
-                do=remove_coupon(),
+                do=act.remove_coupon(),
             )
         )
     else:
         code = ui.field("code", ("Coupon code", "优惠码"))
-        button = Button(
+        button = k.Button(
             words=("Apply", "使用"),
             kind="tonal",
-            do=apply_coupon(code=code.value),
+            do=act.apply_coupon(code=code.value),
             enabled=bool(code.value.strip()),
         )
-        body.append(SideBySide(children=(code, button), shares=(2, 1)))
+        body.append(k.Line(children=(code, button), shares=(2, 1)))
     sums = totals_of(s, "standard")
     body.append(sums_card(ui, sums, s.coupon))
     missing = FREE_FROM_CENTS - items_cents(s)
@@ -145,76 +118,76 @@ def cart_page(s: State, ui: Ui) -> Page:
         words = ui.t(
             f"{ui.money(missing)} more for free delivery", f"再买{ui.money(missing)}免运费"
         )
-        body.append(Banner(icon="truck", words=words))
+        body.append(k.Banner(icon="truck", words=words))
     words = ui.t(f"Checkout · {ui.money(sums.total)}", f"结算 · {ui.money(sums.total)}")
     sure = ui.question(
         ("Empty cart?", "清空购物车？"),
         no=BACK,
         yes=("Empty", "清空"),
-        do=Both(first=clear(), then=ui.set(sure=False)),
+        do=k.Both(first=act.clear(), then=ui.set(sure=False)),
     )
-    return Page(
+    return k.Page(
         title=("Cart", "购物车"),
         body=body,
         large=True,
         tabs=tabs(s, "cart"),
         dialog=sure or _quantity_dialog(s, ui),
         actions=(
-            IconButton(icon="trash", label=("Empty cart", "清空购物车"), do=ui.set(sure=True)),
+            k.IconButton(icon="trash", label=("Empty cart", "清空购物车"), do=ui.set(sure=True)),
         ),
-        footer=(Button(words=words, do=checkout_page()),),
+        footer=(k.Button(words=words, do=checkout_page()),),
     )
 
 
-def _pieces(ui: Ui, quantity: int, cents: int, colour: str) -> str:
+def _pieces(ui: k.Ui, quantity: int, cents: int, colour: str) -> str:
     return f"{quantity} x {ui.money(cents)} · {colour_words(ui, colour)}"
 
 
 @app.page("/checkout")
-def checkout_page(s: State, ui: Ui) -> Page:
+def checkout_page(s: State, ui: k.Ui) -> k.Page:
     """Where to, how fast, and what it costs; placing the order leads to the wallet."""
     chosen = ui.get("address", s.default_address)
-    rows: list[Widget] = [
-        Row(
+    rows: list[k.Widget] = [
+        k.Row(
             title=a.label,
             subtitle=address_line(a),
-            lead=Glyph(icon="location"),
+            lead=k.Glyph(icon="location"),
             trailing_icon="radio_checked" if a.id == chosen else "radio",
             do=ui.set(address=a.id),
         )
         for a in s.addresses
     ]
     rows.append(
-        Row(title=("Add address", "添加地址"), lead=Glyph(icon="plus"), do=at("/addresses/new"))
+        k.Row(title=("Add address", "添加地址"), lead=k.Glyph(icon="plus"), do=at("/addresses/new"))
     )
     speed = ui.chips("speed", SPEEDS, "standard")
     note = ui.field("note", ("Note for the courier", "给快递员的备注"))
     sums = totals_of(s, speed.value)
     words = ui.t(f"Place order · {ui.money(sums.total)}", f"提交订单 · {ui.money(sums.total)}")
-    button = Button(
+    button = k.Button(
         words=words,
-        do=place(address=chosen, speed=speed.value, note=note.value),
+        do=act.place(address=chosen, speed=speed.value, note=note.value),
         enabled=len(s.cart) > 0,
     )
-    items: list[Widget] = [
-        Row(
+    items: list[k.Widget] = [
+        k.Row(
             title=p.name,
-            lead=Thumb(kind=p.kind, seed=p.seed, size_px=44),
+            lead=k.Thumb(kind=p.kind, seed=p.seed, size_px=44),
             subtitle=_pieces(ui, line.quantity, p.price_cents, line.colour),
         )
         for line in s.cart
         for p in (s.products[line.product],)
     ]
-    return Page(
+    return k.Page(
         title=("Checkout", "结算"),
         body=(
-            Heading(words=("Deliver to", "收货地址")),
-            Card(children=tuple(rows)),
-            Heading(words=("Delivery", "配送")),
+            k.Heading(words=("Deliver to", "收货地址")),
+            k.Card(children=tuple(rows)),
+            k.Heading(words=("Delivery", "配送")),
             speed,
             note,
-            Heading(words=("Items", "商品")),
-            Card(children=tuple(items)),
+            k.Heading(words=("Items", "商品")),
+            k.Card(children=tuple(items)),
             sums_card(ui, sums, s.coupon),
         ),
         footer=(button,),
@@ -224,13 +197,13 @@ def checkout_page(s: State, ui: Ui) -> Page:
 # ---- pages: orders -----------------------------------------------------------------------------
 
 
-def _thumb(s: State, item: Item, size_px: int = 56) -> Thumb:
+def _thumb(s: State, item: Item, size_px: int = 56) -> k.Thumb:
     p = s.products[item.product]
-    return Thumb(kind=p.kind, seed=p.seed, size_px=size_px)
+    return k.Thumb(kind=p.kind, seed=p.seed, size_px=size_px)
 
 
 @app.page("/orders")
-def orders_page(s: State, ui: Ui) -> Page:
+def orders_page(s: State, ui: k.Ui) -> k.Page:
     """The orders, the latest first."""
     groups: tuple[tuple[str, tuple[str, str]], ...] = (
         ("", ("All", "全部")),
@@ -238,49 +211,53 @@ def orders_page(s: State, ui: Ui) -> Page:
         ("done", ("Done", "已完成")),
     )
     which = ui.chips("which", groups, "")
-    rows: list[Widget] = []
+    rows: list[k.Widget] = []
     for o in sorted(s.orders, key=lambda o: -o.placed_at):
         if which.value and (o.state in OPEN_STATES) != (which.value == "open"):
             continue
         names = ", ".join(i.name for i in o.items)
-        about = Row(
+        about = k.Row(
             title=f"{o.number} · {ui.t(*STATES[o.state])}",
             subtitle=names,
             lead=_thumb(s, o.items[0]),
             trailing=ui.day(o.placed_at),
             do=order_page(order=o.id),
         )
-        rows.append(Card(children=(about,)))
+        rows.append(k.Card(children=(about,)))
     if not rows:
-        rows.append(Empty(icon="truck", words=("No orders", "没有订单")))
-    return Page(title=("Orders", "订单"), body=(which, *rows), large=True, tabs=tabs(s, "orders"))
+        rows.append(k.Empty(icon="truck", words=("No orders", "没有订单")))
+    return k.Page(title=("Orders", "订单"), body=(which, *rows), large=True, tabs=tabs(s, "orders"))
 
 
 @app.page("/orders/{order}")
-def order_page(s: State, ui: Ui, order: OrderId) -> Page:
+def order_page(s: State, ui: k.Ui, order: OrderId) -> k.Page:
     """One order, how far it has come, and what can be done about it."""
     o = s.orders[order]
     state = ui.t(*STATES[o.state])
-    body: list[Widget] = []
+    body: list[k.Widget] = []
     if o.state in REACHED:
         body.append(Way(steps=WAY, reached=REACHED[o.state]))
     reason = f" · {o.reason}" if o.reason else ""
-    body.append(Paragraph(words=state + reason, size_px=20, bold=True, align="center"))
+    body.append(k.Paragraph(words=state + reason, size_px=20, bold=True, align="center"))
     placed = ui.t(f"Ordered {ui.day(o.placed_at)}", f"下单时间 {ui.day(o.placed_at)}")
-    body.append(Paragraph(words=placed, muted=True, size_px=13, align="center"))
+    body.append(k.Paragraph(words=placed, muted=True, size_px=13, align="center"))
     if o.state == "unpaid":
-        body.append(Button(words=("Pay now", "立即付款"), icon="wallet", do=pay(order=order)))
-    body.append(Card(children=tuple(_item(s, ui, o, i) for i in o.items)))
+        body.append(k.Button(words=("Pay now", "立即付款"), icon="wallet", do=act.pay(order=order)))
+    body.append(k.Card(children=tuple(_item(s, ui, o, i) for i in o.items)))
     body.append(_address(s, ui, o))
     if o.note:
-        body.append(Row(title=o.note, subtitle=("Note", "备注"), lead=Glyph(icon="note")))
+        body.append(k.Row(title=o.note, subtitle=("Note", "备注"), lead=k.Glyph(icon="note")))
     items = sum(i.price_cents * i.quantity for i in o.items)
     sums = Totals(items=items, discount=o.discount_cents, delivery=o.delivery_cents)
     body.append(sums_card(ui, sums, o.coupon))
-    body.append(Button(words=("Order again", "再次购买"), kind="tonal", do=reorder(order=order)))
+    body.append(
+        k.Button(words=("Order again", "再次购买"), kind="tonal", do=act.reorder(order=order))
+    )
     dialog = None
     if o.state in ("unpaid", "processing"):
-        body.append(Button(words=("Cancel order", "取消订单"), kind="danger", do=ui.set(sure=True)))
+        body.append(
+            k.Button(words=("Cancel order", "取消订单"), kind="danger", do=ui.set(sure=True))
+        )
         why = ui.chips("reason", CANCEL_REASONS, "Changed my mind")
         dialog = ui.question(
             ("Cancel order?", "取消订单？"),
@@ -288,10 +265,10 @@ def order_page(s: State, ui: Ui, order: OrderId) -> Page:
             body=(why,),
             no=BACK,
             yes=("Cancel order", "取消订单"),
-            do=cancel(order=order, reason=why.value),
+            do=act.cancel(order=order, reason=why.value),
         )
     elif o.state == "delivered":
-        body.append(Button(words=("Return order", "退货"), kind="danger", do=ui.set(sure=True)))
+        body.append(k.Button(words=("Return order", "退货"), kind="danger", do=ui.set(sure=True)))
         back = ui.chips("reason", RETURN_REASONS, "Does not fit")
         dialog = ui.question(
             ("Return order?", "申请退货？"),
@@ -299,15 +276,15 @@ def order_page(s: State, ui: Ui, order: OrderId) -> Page:
             body=(back,),
             no=BACK,
             yes=("Return order", "退货"),
-            do=give_back(order=order, reason=back.value),
+            do=act.give_back(order=order, reason=back.value),
         )
-    return Page(title=o.number, subtitle=state, body=body, dialog=dialog)
+    return k.Page(title=o.number, subtitle=state, body=body, dialog=dialog)
 
 
-def _item(s: State, ui: Ui, o: Order, item: Item) -> Row:
+def _item(s: State, ui: k.Ui, o: Order, item: Item) -> k.Row:
     reviewed = any(r.product == item.product for r in s.reviews)
     rates = o.state == "delivered" and not reviewed
-    return Row(
+    return k.Row(
         title=item.name,
         lead=_thumb(s, item),
         subtitle=_pieces(ui, item.quantity, item.price_cents, item.colour),
@@ -317,50 +294,52 @@ def _item(s: State, ui: Ui, o: Order, item: Item) -> Row:
     )
 
 
-def _address(s: State, ui: Ui, o: Order) -> Row:
+def _address(s: State, ui: k.Ui, o: Order) -> k.Row:
     a = s.addresses.get(o.address)
     may_change = o.state in ("unpaid", "processing")
-    return Row(
+    return k.Row(
         title=a.label if a else ui.t("Deleted address", "已删除的地址"),
         subtitle=address_line(a) if a else "-",
-        lead=Glyph(icon="location"),
+        lead=k.Glyph(icon="location"),
         trailing=ui.t("Change", "更改") if may_change else "",
         do=readdress_page(order=o.id) if may_change else None,
     )
 
 
 @app.page("/orders/{order}/address")
-def readdress_page(s: State, ui: Ui, order: OrderId) -> Page:
+def readdress_page(s: State, ui: k.Ui, order: OrderId) -> k.Page:
     """Choose another address for an order."""
     o = s.orders[order]
     rows = [
-        Row(
+        k.Row(
             title=a.label,
             subtitle=address_line(a),
-            lead=Glyph(icon="location"),
+            lead=k.Glyph(icon="location"),
             trailing_icon="radio_checked" if a.id == o.address else "radio",
-            do=readdress(order=order, address=a.id),
+            do=act.readdress(order=order, address=a.id),
         )
         for a in s.addresses
     ]
-    return Page(title=("Deliver to", "收货地址"), subtitle=o.number, body=rows)
+    return k.Page(title=("Deliver to", "收货地址"), subtitle=o.number, body=rows)
 
 
 @app.page("/orders/{order}/review/{product}")
-def review_page(s: State, ui: Ui, order: OrderId, product: ProductId) -> Page:
+def review_page(s: State, ui: k.Ui, order: OrderId, product: ProductId) -> k.Page:
     """Stars and words about something bought."""
     p = s.products[product]
     stars = ui.get("stars", 0)
     text = ui.field("text", ("What do you think of it?", "你觉得怎么样？"), lines=4)
-    button = Button(
+    button = k.Button(
         words=("Send review", "提交评价"),
         enabled=stars > 0,
-        do=review(order=order, product=product, stars=max(1, stars), text=text.value),
+        do=act.review(order=order, product=product, stars=max(1, stars), text=text.value),
     )
-    return Page(
+    return k.Page(
         title=("Review", "评价"),
         body=(
-            Row(title=p.name, subtitle=p.brand, lead=Thumb(kind=p.kind, seed=p.seed, size_px=56)),
+            k.Row(
+                title=p.name, subtitle=p.brand, lead=k.Thumb(kind=p.kind, seed=p.seed, size_px=56)
+            ),
             Stars(stars=stars, label="", local="stars"),
             text,
             button,

@@ -7,11 +7,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from screenloop.phone.declare.cast import Cast
-from screenloop.phone.declare.state import Record, Refers
-from screenloop.types import Struct
+from screenloop.phone import kit as k
 
-ProductId = Annotated[str, Refers("shop.products")]
+ProductId = Annotated[str, k.Refers("shop.products")]
 Category = Literal["kitchen", "home", "clothing", "tech", "books"]
 CATEGORIES: tuple[tuple[Category, tuple[str, str], str], ...] = (
     ("kitchen", ("Kitchen", "厨房"), "mug"),
@@ -33,7 +31,7 @@ COLOURS: dict[str, tuple[str, str]] = {
 }
 
 
-class Product(Record, frozen=True, kw_only=True):
+class Product(k.Record, frozen=True, kw_only=True):
     """Something for sale; the same on every phone of a world."""
 
     name: str
@@ -52,7 +50,7 @@ class Product(Record, frozen=True, kw_only=True):
     text: tuple[str, str]
 
 
-class Opinion(Record, frozen=True, kw_only=True):
+class Opinion(k.Record, frozen=True, kw_only=True):
     """What another buyer wrote."""
 
     product: ProductId
@@ -63,7 +61,7 @@ class Opinion(Record, frozen=True, kw_only=True):
     """ISO date."""
 
 
-class Line(Record, frozen=True, kw_only=True):
+class Line(k.Record, frozen=True, kw_only=True):
     """One line of the cart."""
 
     product: ProductId
@@ -71,7 +69,7 @@ class Line(Record, frozen=True, kw_only=True):
     quantity: int
 
 
-class Item(Struct, frozen=True, kw_only=True):
+class Item(k.Struct, frozen=True, kw_only=True):
     """One line of an order, with the price of that day."""
 
     product: ProductId
@@ -81,7 +79,7 @@ class Item(Struct, frozen=True, kw_only=True):
     price_cents: int
 
 
-class Order(Record, frozen=True, kw_only=True):
+class Order(k.Record, frozen=True, kw_only=True):
     """An order and how far it has come."""
 
     number: str
@@ -102,7 +100,7 @@ class Order(Record, frozen=True, kw_only=True):
     """Why it was cancelled or returned."""
 
 
-class Address(Record, frozen=True, kw_only=True):
+class Address(k.Record, frozen=True, kw_only=True):
     """Where orders go."""
 
     label: str
@@ -112,13 +110,13 @@ class Address(Record, frozen=True, kw_only=True):
     postcode: str
 
 
-class Wish(Record, frozen=True, kw_only=True):
+class Wish(k.Record, frozen=True, kw_only=True):
     """Something on the wish list."""
 
     product: ProductId
 
 
-class Review(Record, frozen=True, kw_only=True):
+class Review(k.Record, frozen=True, kw_only=True):
     """What the user wrote about something bought."""
 
     product: ProductId
@@ -169,7 +167,7 @@ OPINIONS = (
 )
 
 
-def seed_products(cast: Cast) -> Iterable[Product]:
+def seed_products(cast: k.Cast) -> Iterable[Product]:
     """Ten of each of twelve kinds; names and ids are the same in every world, prices are not."""
     rng = cast.rng("shop")
     for kind, category, nouns, brand, low, high in KINDS:
@@ -194,7 +192,7 @@ def seed_products(cast: Cast) -> Iterable[Product]:
             )
 
 
-def seed_opinions(cast: Cast) -> Iterable[Opinion]:
+def seed_opinions(cast: k.Cast) -> Iterable[Opinion]:
     """Three opinions on each product."""
     rng = cast.rng("opinions")
     for number in range(1, len(KINDS) * len(SERIES) + 1):
@@ -206,7 +204,7 @@ def seed_opinions(cast: Cast) -> Iterable[Opinion]:
             )
 
 
-def seed_addresses(cast: Cast) -> Iterable[Address]:
+def seed_addresses(cast: k.Cast) -> Iterable[Address]:
     """Home and work."""
     return [
         Address(
@@ -226,19 +224,19 @@ def seed_addresses(cast: Cast) -> Iterable[Address]:
     ]
 
 
-def _picks(cast: Cast, purpose: str, count: int) -> list[tuple[str, Product]]:
+def _picks(cast: k.Cast, purpose: str, count: int) -> list[tuple[str, Product]]:
     """Return products in stock by id, the same ones each time."""
     stocked = [(f"product{n}", p) for n, p in enumerate(seed_products(cast), 1) if p.stock > 4]
     return cast.rng(purpose).sample(stocked, count)
 
 
-def seed_cart(cast: Cast) -> Iterable[Line]:
+def seed_cart(cast: k.Cast) -> Iterable[Line]:
     """Two lines."""
     for (product, row), quantity in zip(_picks(cast, "cart", 2), (1, 2), strict=True):
         yield Line(product=product, colour=(*row.colours, "")[0], quantity=quantity)
 
 
-def seed_wishes(cast: Cast) -> Iterable[Wish]:
+def seed_wishes(cast: k.Cast) -> Iterable[Wish]:
     """Three wishes."""
     return [Wish(product=product) for product, _ in _picks(cast, "wishes", 3)]
 
@@ -253,7 +251,7 @@ PAST: tuple[tuple[OrderState, int, Speed], ...] = (
 )
 
 
-def seed_orders(cast: Cast) -> Iterable[Order]:
+def seed_orders(cast: k.Cast) -> Iterable[Order]:
     """Six orders, the oldest first: three delivered, one on its way, one being packed."""
     rng = cast.rng("orders")
     picks = iter(_picks(cast, "orders", 12))
@@ -296,7 +294,7 @@ def delivery_cents(items_cents: int, speed: Speed) -> int:
     return 0 if speed == "standard" and items_cents >= FREE_FROM_CENTS else FEES[speed]
 
 
-class Coupon(Struct, frozen=True, kw_only=True):
+class Coupon(k.Struct, frozen=True, kw_only=True):
     """What a code is worth."""
 
     words: tuple[str, str]
@@ -316,7 +314,7 @@ COUPONS = {
 }
 
 
-class Totals(Struct, frozen=True, kw_only=True):
+class Totals(k.Struct, frozen=True, kw_only=True):
     """What an order costs, in cents."""
 
     items: int

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.shop.seed import (
     Address,
     Category,
@@ -26,15 +27,10 @@ from screenloop.phone.apps.shop.seed import (
     seed_wishes,
     totals,
 )
-from screenloop.phone.commands import Go
-from screenloop.phone.declare.app import App
-from screenloop.phone.declare.context import Ctx
-from screenloop.phone.declare.state import AppState, Catalog, Refers, Table
-from screenloop.phone.declare.system import SystemState
 
-LineId = Annotated[str, Refers("shop.cart")]
-OrderId = Annotated[str, Refers("shop.orders")]
-AddressId = Annotated[str, Refers("shop.addresses")]
+LineId = Annotated[str, k.Refers("shop.cart")]
+OrderId = Annotated[str, k.Refers("shop.orders")]
+AddressId = Annotated[str, k.Refers("shop.addresses")]
 Quantity = Annotated[int, msgspec.Meta(ge=1, le=20)]
 StarCount = Annotated[int, msgspec.Meta(ge=1, le=5)]
 Sort = Literal["", "price_up", "price_down", "rating"]
@@ -49,35 +45,35 @@ MERCHANT = "Nimbus"
 OPEN_STATES = ("unpaid", "processing", "shipped")
 
 
-class State(AppState):
+class State(k.AppState):
     """The catalogue, the cart, and what was ordered."""
 
-    products = Catalog(Product, prefix="product", seed=seed_products)
-    opinions = Catalog(Opinion, prefix="opinion", seed=seed_opinions)
-    cart = Table(Line, prefix="line", seed=seed_cart)
-    orders = Table(Order, prefix="order", seed=seed_orders)
-    addresses = Table(Address, prefix="address", seed=seed_addresses)
-    wishes = Table(Wish, prefix="wish", seed=seed_wishes)
-    reviews = Table(Review, prefix="review")
+    products = k.Catalog(Product, prefix="product", seed=seed_products)
+    opinions = k.Catalog(Opinion, prefix="opinion", seed=seed_opinions)
+    cart = k.Table(Line, prefix="line", seed=seed_cart)
+    orders = k.Table(Order, prefix="order", seed=seed_orders)
+    addresses = k.Table(Address, prefix="address", seed=seed_addresses)
+    wishes = k.Table(Wish, prefix="wish", seed=seed_wishes)
+    reviews = k.Table(Review, prefix="review")
     coupon: str = ""
     default_address: str = "address1"
     order_updates: bool = True
 
 
-app = App("shop", State, title=("Nimbus", "云上商店"), icon="bag", tint="#d9480f")
+app = k.App("shop", State, title=("Nimbus", "云上商店"), icon="bag", tint="#d9480f")
 
 
 # ---- rules -----------------------------------------------------------------------------------
 
 
-def at(path: str) -> Go:
+def at(path: str) -> k.Go:
     """Return the move to a page by its path."""
-    return Go(app="shop", path=path)
+    return k.Go(app="shop", path=path)
 
 
-def online(ctx: Ctx) -> None:
+def online(ctx: k.Ctx) -> None:
     """Refuse where the phone has no network."""
-    if not ctx.of(SystemState).online:
+    if not ctx.of(k.SystemState).online:
         ctx.refuse(ctx.t("You are offline", "当前没有网络"))
 
 
@@ -121,7 +117,7 @@ def found(
     return rows
 
 
-def put_in_cart(s: State, ctx: Ctx, product: str, colour: str, quantity: int) -> None:
+def put_in_cart(s: State, ctx: k.Ctx, product: str, colour: str, quantity: int) -> None:
     """Add to the line of the same product and colour, or make one."""
     row = s.products[product]
     if colour not in (row.colours or ("",)):
@@ -136,7 +132,7 @@ def put_in_cart(s: State, ctx: Ctx, product: str, colour: str, quantity: int) ->
         s.cart.add(Line(product=product, colour=colour, quantity=quantity))
 
 
-def in_stock(ctx: Ctx, product: Product, quantity: int) -> None:
+def in_stock(ctx: k.Ctx, product: Product, quantity: int) -> None:
     """Refuse more than there is."""
     if product.stock == 0:
         ctx.refuse(ctx.t(f"{product.name} is out of stock", f"{product.name}已售罄"))
@@ -164,7 +160,7 @@ def in_cart(s: State, product: str, colour: str) -> int:
 )
 def search(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     text: str,
     sort: Sort = "",
     max_price_cents: int | None = None,
@@ -181,7 +177,7 @@ def search(
 )
 def browse(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     category: Category,
     sort: Sort = "",
     max_price_cents: int | None = None,
@@ -193,7 +189,7 @@ def browse(
 
 
 @app.query("products.offers", tool="List the reduced products.", shows="/offers")
-def offers(s: State, ctx: Ctx) -> list[dict[str, object]]:
+def offers(s: State, ctx: k.Ctx) -> list[dict[str, object]]:
     """Return the reduced products, shortened."""
     return _short(found(s, on_sale=True))
 
@@ -204,13 +200,13 @@ def _short(rows: list[Product]) -> list[dict[str, object]]:
 
 
 @app.query("products.get", tool="Read one product with its colours.", shows="/p/{product}")
-def get(s: State, ctx: Ctx, product: ProductId) -> Product:
+def get(s: State, ctx: k.Ctx, product: ProductId) -> Product:
     """Return one product."""
     return s.products[product]
 
 
 @app.query("products.reviews", tool="Read the reviews of a product.", shows="/p/{product}/reviews")
-def opinions(s: State, ctx: Ctx, product: ProductId) -> list[Opinion]:
+def opinions(s: State, ctx: k.Ctx, product: ProductId) -> list[Opinion]:
     """Return what other buyers wrote."""
     return s.opinions.where(lambda o: o.product == product)
 
@@ -220,7 +216,7 @@ def opinions(s: State, ctx: Ctx, product: ProductId) -> list[Opinion]:
     tool="Read the cart and what it costs with each delivery speed, in cents.",
     shows="/cart",
 )
-def get_cart(s: State, ctx: Ctx) -> dict[str, object]:
+def get_cart(s: State, ctx: k.Ctx) -> dict[str, object]:
     """Return the cart."""
     lines = [
         {
@@ -242,20 +238,20 @@ def get_cart(s: State, ctx: Ctx) -> dict[str, object]:
 
 
 @app.query("orders.list", tool="List the orders, the latest first.", shows="/orders")
-def list_orders(s: State, ctx: Ctx, which: Literal["", "open", "done"] = "") -> list[Order]:
+def list_orders(s: State, ctx: k.Ctx, which: Literal["", "open", "done"] = "") -> list[Order]:
     """Return the orders; open ones have not arrived yet."""
     rows = s.orders.where(lambda o: which == "" or (o.state in OPEN_STATES) == (which == "open"))
     return sorted(rows, key=lambda o: -o.placed_at)
 
 
 @app.query("orders.get", tool="Read one order.", shows="/orders/{order}")
-def get_order(s: State, ctx: Ctx, order: OrderId) -> Order:
+def get_order(s: State, ctx: k.Ctx, order: OrderId) -> Order:
     """Return one order."""
     return s.orders[order]
 
 
 @app.query("addresses.list", tool="List the delivery addresses.", shows="/addresses")
-def list_addresses(s: State, ctx: Ctx) -> list[dict[str, object]]:
+def list_addresses(s: State, ctx: k.Ctx) -> list[dict[str, object]]:
     """Return the addresses and which is the default."""
     return [
         {**msgspec.structs.asdict(a), "default": a.id == s.default_address} for a in s.addresses
@@ -263,7 +259,7 @@ def list_addresses(s: State, ctx: Ctx) -> list[dict[str, object]]:
 
 
 @app.query("wishes.list", tool="List the products on the wish list.", shows="/wishes")
-def list_wishes(s: State, ctx: Ctx) -> list[dict[str, object]]:
+def list_wishes(s: State, ctx: k.Ctx) -> list[dict[str, object]]:
     """Return the wishes."""
     return [
         {"product": p.id, "name": p.name, "price_cents": p.price_cents}

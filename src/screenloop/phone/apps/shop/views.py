@@ -4,39 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.shop.seed import COLOURS, Address, OrderState, Product, Speed, Totals
 from screenloop.phone.apps.shop.state import CancelReason, ReturnReason, Sort, State, at
-from screenloop.phone.commands import Do, Go, SetLocal
-from screenloop.phone.declare.view import Ui
-from screenloop.phone.draw.canvas import Box, Canvas, Node, Words
 from screenloop.phone.draw.fonts import advance_px
-from screenloop.phone.draw.page import Tab
-from screenloop.phone.draw.rows import Tile
-from screenloop.phone.draw.theme import MARGIN_PX, mix
-from screenloop.phone.draw.widgets import Card, Grid, Widget
-from screenloop.types import Struct
 
 STAR = "#f0a020"
 
 
-class Hero(Struct, frozen=True, kw_only=True):
+class Hero(k.Struct, frozen=True, kw_only=True):
     """The offer at the top of the shop."""
 
-    title: Words
-    text: Words
+    title: k.Words
+    text: k.Words
     kind: str
     seed: int
     tint: str
-    do: Do
+    do: k.Do
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return 148
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
-        left, width = x + MARGIN_PX, w - 2 * MARGIN_PX
-        ground = f"linear-gradient(120deg,{self.tint},{mix(self.tint, '#000000', 0.35)})"
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
+        left, width = x + k.MARGIN_PX, w - 2 * k.MARGIN_PX
+        ground = f"linear-gradient(120deg,{self.tint},{k.mix(self.tint, '#000000', 0.35)})"
         d.box(left, y + 4, width, 136, ground, radius=22)
         d.picture(self.kind, self.seed, left + width - 128, y + 14, 116, 116, radius=18)
         d.text(
@@ -62,51 +53,47 @@ class Hero(Struct, frozen=True, kw_only=True):
             role=None,
         )
         label = f"{d.words(self.title)} · {d.words(self.text)}"
-        box = Box(left, y + 4, width, 136)
-        d.node(Node(role="button", label=label, box=box, do=self.do))
+        box = k.Box(left, y + 4, width, 136)
+        d.node(k.Node(role="button", label=label, box=box, do=self.do))
 
 
-class CategoryDot(Struct, frozen=True, kw_only=True):
+class CategoryDot(k.Struct, frozen=True, kw_only=True):
     """A category as a round picture with its name."""
 
     kind: str
     seed: int
-    words: Words
-    do: Do
+    words: k.Words
+    do: k.Do
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return 96
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         d.picture(self.kind, self.seed, x + (w - 60) // 2, y + 6, 60, 60, radius=30)
         label = d.words(self.words)
         d.text(label, x, y + 70, w, size_px=12, align="center", role=None)
-        d.node(Node(role="button", label=label, box=Box(x, y, w, 94), do=self.do))
+        d.node(k.Node(role="button", label=label, box=k.Box(x, y, w, 94), do=self.do))
 
 
-class Price(Struct, frozen=True, kw_only=True):
+class Price(k.Struct, frozen=True, kw_only=True):
     """A price, with the old one struck through, and a word on the right."""
 
     now: str
     was: str = ""
-    note: Words = ""
+    note: k.Words = ""
     note_color: str = ""
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return 44
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
-        left = x + MARGIN_PX
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
+        left = x + k.MARGIN_PX
         d.text(self.now, left, y + 4, 150, size_px=26, bold=True, color=d.theme.tint)
         step = int(advance_px(self.now, 26, True)) + 10
         d.text(self.was, left + step, y + 14, 100, size_px=15, color=d.theme.muted, strike=True)
         d.text(
             self.note,
-            x + w - MARGIN_PX - 150,
+            x + w - k.MARGIN_PX - 150,
             y + 14,
             150,
             size_px=14,
@@ -115,19 +102,17 @@ class Price(Struct, frozen=True, kw_only=True):
         )
 
 
-class SumLine(Struct, frozen=True, kw_only=True):
+class SumLine(k.Struct, frozen=True, kw_only=True):
     """One line of a bill."""
 
-    words: Words
+    words: k.Words
     amount: str
     bold: bool = False
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return 40 if self.bold else 32
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         size = 18 if self.bold else 14
         color = d.theme.ink if self.bold else d.theme.muted
         top = y + (8 if self.bold else 6)
@@ -143,25 +128,23 @@ class SumLine(Struct, frozen=True, kw_only=True):
             align="right",
             role=None,
         )
-        box = Box(x, y, w, self.height(d, w))
-        d.node(Node(role="text", label=f"{label} · {self.amount}", box=box))
+        box = k.Box(x, y, w, self.height(d, w))
+        d.node(k.Node(role="text", label=f"{label} · {self.amount}", box=box))
 
 
-class Stars(Struct, frozen=True, kw_only=True):
+class Stars(k.Struct, frozen=True, kw_only=True):
     """Five stars; where a local is named, a touch sets it."""
 
     stars: int
     label: str
     local: str = ""
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return 64 if self.local else 28
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         size, step = (36, 56) if self.local else (18, 21)
-        left = x + (w - 5 * step) // 2 if self.local else x + MARGIN_PX
+        left = x + (w - 5 * step) // 2 if self.local else x + k.MARGIN_PX
         for number in range(1, 6):
             lit = number <= self.stars
             at = left + (number - 1) * step
@@ -169,28 +152,26 @@ class Stars(Struct, frozen=True, kw_only=True):
             color = STAR if lit else d.theme.line
             d.icon("star_filled", at + inset, y + (14 if self.local else 5), size, color)
             if self.local:
-                do = SetLocal(values={self.local: number})
+                do = k.SetLocal(values={self.local: number})
                 name = f"{number} {'star' if number == 1 else 'stars'}"
                 label = d.words((name, f"{number}星"))
-                box = Box(at, y, step, 64)
-                d.node(Node(role="button", label=label, box=box, do=do, selected=lit))
+                box = k.Box(at, y, step, 64)
+                d.node(k.Node(role="button", label=label, box=box, do=do, selected=lit))
         if not self.local:
             d.text(self.label, left + 5 * step + 8, y + 4, w - 150, size_px=13, color=d.theme.muted)
 
 
-class Way(Struct, frozen=True, kw_only=True):
+class Way(k.Struct, frozen=True, kw_only=True):
     """How far an order has come: dots on a line."""
 
-    steps: tuple[Words, ...]
+    steps: tuple[k.Words, ...]
     reached: int
     """Number of steps that are done."""
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return 84
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         t = d.theme
         cell = w // len(self.steps)
         first, last = x + cell // 2, x + w - cell // 2
@@ -228,7 +209,7 @@ STATES: dict[OrderState, tuple[str, str]] = {
     "returned": ("Returned", "已退货"),
 }
 REACHED: dict[OrderState, int] = {"unpaid": 0, "processing": 1, "shipped": 2, "delivered": 3}
-WAY: tuple[Words, ...] = (("Paid", "已付款"), ("Shipped", "已发货"), ("Delivered", "已送达"))
+WAY: tuple[k.Words, ...] = (("Paid", "已付款"), ("Shipped", "已发货"), ("Delivered", "已送达"))
 SPEEDS: tuple[tuple[Speed, tuple[str, str]], ...] = (
     ("standard", ("Standard, tomorrow", "标准，明天送达")),
     ("express", ("Express, within the hour", "快速，一小时内")),
@@ -252,36 +233,27 @@ RETURN_REASONS: tuple[tuple[ReturnReason, tuple[str, str]], ...] = (
 )
 
 
-def tabs(s: State, shown: str) -> tuple[Tab, ...]:
+def tabs(s: State, shown: str) -> tuple[k.Tab, ...]:
     """Return the shop's main pages; the cart's tab counts its pieces."""
-    entries: tuple[tuple[str, str, tuple[str, str], Go], ...] = (
+    return k.tabs(
+        shown,
         ("home", "store", ("Shop", "商店"), at("/")),
         ("wishes", "heart", ("Wishes", "心愿单"), at("/wishes")),
         ("cart", "cart", ("Cart", "购物车"), at("/cart")),
         ("orders", "truck", ("Orders", "订单"), at("/orders")),
         ("account", "user", ("Account", "账户"), at("/account")),
-    )
-    count = sum(line.quantity for line in s.cart)
-    return tuple(
-        Tab(
-            icon=icon,
-            words=words,
-            selected=name == shown,
-            do=to.at_root(),
-            badge=count if name == "cart" else 0,
-        )
-        for name, icon, words, to in entries
+        badges={"cart": sum(line.quantity for line in s.cart)},
     )
 
 
-def tile(ui: Ui, p: Product) -> Tile:
+def tile(ui: k.Ui, p: Product) -> k.Tile:
     """Return a product as a tile."""
     note = f"{p.rating / 10:.1f} / 5"
     if p.was_cents:
         note += ui.t(f" · was {ui.money(p.was_cents)}", f" · 原价{ui.money(p.was_cents)}")
     if not p.stock:
         note = ui.t("Out of stock", "已售罄")
-    return Tile(
+    return k.Tile(
         kind=p.kind,
         seed=p.seed,
         title=p.name,
@@ -291,19 +263,19 @@ def tile(ui: Ui, p: Product) -> Tile:
     )
 
 
-def tiles(ui: Ui, products: Sequence[Product]) -> Grid:
+def tiles(ui: k.Ui, products: Sequence[Product]) -> k.Grid:
     """Return products as two columns of tiles."""
-    return Grid(children=tuple(tile(ui, p) for p in products), columns=2, gap_px=12)
+    return k.Grid(children=tuple(tile(ui, p) for p in products), columns=2, gap_px=12)
 
 
-def colour_words(ui: Ui, colour: str) -> str:
+def colour_words(ui: k.Ui, colour: str) -> str:
     """Return a colour's name."""
     return ui.t(*COLOURS[colour]) if colour else ui.t("One colour", "单色")
 
 
-def sums_card(ui: Ui, sums: Totals, coupon: str) -> Card:
+def sums_card(ui: k.Ui, sums: Totals, coupon: str) -> k.Card:
     """Return what an order costs, line by line."""
-    rows: list[Widget] = [SumLine(words=("Items", "商品"), amount=ui.money(sums.items))]
+    rows: list[k.Widget] = [SumLine(words=("Items", "商品"), amount=ui.money(sums.items))]
     if coupon:
         words = ui.t(f"Coupon {coupon}", f"优惠码 {coupon}")
         rows.append(SumLine(words=words, amount=ui.money(-sums.discount)))
@@ -311,7 +283,7 @@ def sums_card(ui: Ui, sums: Totals, coupon: str) -> Card:
     shown = ui.money(sums.delivery) if sums.delivery else free
     rows.append(SumLine(words=("Delivery", "运费"), amount=shown))
     rows.append(SumLine(words=("Total", "合计"), amount=ui.money(sums.total), bold=True))
-    return Card(children=tuple(rows))
+    return k.Card(children=tuple(rows))
 
 
 def address_line(a: Address) -> str:

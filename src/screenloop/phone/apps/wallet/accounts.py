@@ -2,22 +2,8 @@
 
 from __future__ import annotations
 
-from screenloop.phone.apps.wallet.actions import (
-    add_bill,
-    add_card,
-    decline_payment,
-    delete_bill,
-    delete_card,
-    freeze,
-    hide,
-    make_main,
-    pay,
-    pay_bill,
-    resend,
-    set_autopay,
-    set_limit,
-    verify,
-)
+from screenloop.phone import kit as k
+from screenloop.phone.apps.wallet import actions as act
 from screenloop.phone.apps.wallet.seed import BankCard, Bill, CardId
 from screenloop.phone.apps.wallet.state import (
     MASKED,
@@ -30,56 +16,39 @@ from screenloop.phone.apps.wallet.state import (
     spent_today,
 )
 from screenloop.phone.apps.wallet.views import STATES, CardFace, sources, tabs, transaction_row
-from screenloop.phone.commands import Do
-from screenloop.phone.declare.view import Ui
-from screenloop.phone.draw.canvas import Words
-from screenloop.phone.draw.inputs import Switch
-from screenloop.phone.draw.page import Fab, Page
-from screenloop.phone.draw.rows import Glyph, Row
-from screenloop.phone.draw.widgets import (
-    Banner,
-    Big,
-    Button,
-    Card,
-    Empty,
-    Heading,
-    IconButton,
-    Paragraph,
-    Widget,
-)
 
 # ---- pages: bills and limits -------------------------------------------------------------------
 
 
 @app.page("/bills")
-def bills_page(s: State, ui: Ui) -> Page:
+def bills_page(s: State, ui: k.Ui) -> k.Page:
     """The bills, the first due first; paid ones last."""
-    rows: list[Widget] = []
+    rows: list[k.Widget] = []
     for title, paid in ((("To pay", "待支付"), False), (("Paid", "已支付"), True)):
         group = sorted(s.bills.where(lambda b, p=paid: b.paid == p), key=lambda b: b.due)  # type: ignore[misc]
         if group:
-            rows.append(Heading(words=title))
+            rows.append(k.Heading(words=title))
         rows += [
-            Row(
+            k.Row(
                 title=b.payee,
                 subtitle=_due(ui, b),
                 trailing=ui.money(b.amount_cents),
-                lead=Glyph(icon="check" if b.paid else "receipt"),
+                lead=k.Glyph(icon="check" if b.paid else "receipt"),
                 do=bill_page(bill=b.id),
                 trailing_icon="chevron_right",
             )
             for b in group
         ]
     if not rows:
-        rows.append(Empty(icon="receipt", words=("No bills", "没有账单")))
-    return Page(
+        rows.append(k.Empty(icon="receipt", words=("No bills", "没有账单")))
+    return k.Page(
         title=("Bills", "账单"),
         body=rows,
-        fab=Fab(icon="plus", words=("New bill", "新建账单"), do=new_bill_page()),
+        fab=k.Fab(icon="plus", words=("New bill", "新建账单"), do=new_bill_page()),
     )
 
 
-def _due(ui: Ui, bill: Bill) -> str:
+def _due(ui: k.Ui, bill: Bill) -> str:
     if bill.paid:
         return ui.t("Paid", "已支付")
     days = days_until(bill.due, ui.now_s)
@@ -91,68 +60,70 @@ def _due(ui: Ui, bill: Bill) -> str:
 
 
 @app.page("/bills/new")
-def new_bill_page(s: State, ui: Ui) -> Page:
+def new_bill_page(s: State, ui: k.Ui) -> k.Page:
     """The form for a new bill."""
     payee = ui.field("payee", ("Payee", "收款方"))
     amount = ui.field("amount", ("Amount in dollars", "金额（美元）"), kind="number", hint="0.00")
     due = ui.date("due", ("Due", "到期日"), ui.today())
-    save = Button(
+    save = k.Button(
         words=("Save", "保存"),
         enabled=bool(payee.value.strip() and amount.value),
-        do=add_bill(payee=payee.value, amount=amount.value, due=due.value),
+        do=act.add_bill(payee=payee.value, amount=amount.value, due=due.value),
     )
-    return Page(title=("New bill", "新建账单"), body=(payee, amount, due, save))
+    return k.Page(title=("New bill", "新建账单"), body=(payee, amount, due, save))
 
 
 @app.page("/bills/{bill}")
-def bill_page(s: State, ui: Ui, bill: BillId) -> Page:
+def bill_page(s: State, ui: k.Ui, bill: BillId) -> k.Page:
     """One bill."""
     b = s.bills[bill]
-    body: list[Widget] = [Big(words=ui.money(b.amount_cents), caption=_due(ui, b))]
+    body: list[k.Widget] = [k.Big(words=ui.money(b.amount_cents), caption=_due(ui, b))]
     if not b.paid:
         source = sources(s, ui)
-        autopay = Switch(
+        autopay = k.Switch(
             label=("Pay automatically on the due day", "到期日自动支付"),
             value=b.autopay,
-            do=set_autopay(bill=b.id, on=not b.autopay),
+            do=act.set_autopay(bill=b.id, on=not b.autopay),
         )
-        button = Button(words=("Pay bill", "支付账单"), do=pay_bill(bill=b.id, source=source.value))
+        button = k.Button(
+            words=("Pay bill", "支付账单"), do=act.pay_bill(bill=b.id, source=source.value)
+        )
         body += [source, autopay, button]
     sure = ui.question(
         ("Remove bill?", "移除账单？"),
         text=b.payee,
         yes=("Remove", "移除"),
-        do=delete_bill(bill=b.id),
+        do=act.delete_bill(bill=b.id),
     )
-    bin_it = IconButton(icon="trash", label=("Remove", "移除"), do=ui.set(sure=True))
-    return Page(title=b.payee, body=body, dialog=sure, actions=(bin_it,))
+    bin_it = k.IconButton(icon="trash", label=("Remove", "移除"), do=ui.set(sure=True))
+    return k.Page(title=b.payee, body=body, dialog=sure, actions=(bin_it,))
 
 
 @app.page("/limits")
-def limits_page(s: State, ui: Ui) -> Page:
+def limits_page(s: State, ui: k.Ui) -> k.Page:
     """The daily limit and what is hidden."""
     initial = f"{s.daily_limit_cents / 100:.2f}"
     amount = ui.field(
         "amount", ("Daily limit in dollars", "每日限额（美元）"), initial, kind="number"
     )
     used = ui.money(spent_today(s, ui.now_s))
-    masked = Switch(
+    masked = k.Switch(
         label=("Hide balance", "隐藏余额"),
         value=s.hide_balance,
         icon="eye_off",
-        do=hide(on=not s.hide_balance),
+        do=act.hide(on=not s.hide_balance),
     )
-    return Page(
+    return k.Page(
         title=("Limits", "限额"),
         body=(
-            Big(
+            k.Big(
                 words=ui.money(s.daily_limit_cents),
                 caption=ui.t(f"a day, {used} used today", f"每天，今日已用{used}"),
             ),
             amount,
-            Button(
+            k.Button(
                 words=("Save limit", "保存限额"),
-                do=set_limit(amount=amount.value),
+                do=act.set_limit(amount=amount.value),
                 enabled=amount.value != initial,
             ),
             masked,
@@ -163,8 +134,8 @@ def limits_page(s: State, ui: Ui) -> Page:
 # ---- pages: cards --------------------------------------------------------------------------------
 
 
-def _face(s: State, card: BankCard, do: Do | None) -> CardFace:
-    status: Words = ("Main", "主卡") if card.id == s.main_card else ""
+def _face(s: State, card: BankCard, do: k.Do | None) -> CardFace:
+    status: k.Words = ("Main", "主卡") if card.id == s.main_card else ""
     if card.frozen:
         status = ("Frozen", "已冻结")
     if not card.verified:
@@ -181,74 +152,76 @@ def _face(s: State, card: BankCard, do: Do | None) -> CardFace:
 
 
 @app.page("/cards")
-def cards_page(s: State, ui: Ui) -> Page:
+def cards_page(s: State, ui: k.Ui) -> k.Page:
     """The cards."""
-    faces: list[Widget] = [_face(s, c, card_page(card=c.id)) for c in s.cards]
-    return Page(
+    faces: list[k.Widget] = [_face(s, c, card_page(card=c.id)) for c in s.cards]
+    return k.Page(
         title=("Cards", "卡片"),
         body=faces,
         large=True,
         tabs=tabs("cards"),
-        fab=Fab(icon="plus", words=("Add card", "添加银行卡"), do=new_card_page()),
+        fab=k.Fab(icon="plus", words=("Add card", "添加银行卡"), do=new_card_page()),
     )
 
 
 @app.page("/cards/new")
-def new_card_page(s: State, ui: Ui) -> Page:
+def new_card_page(s: State, ui: k.Ui) -> k.Page:
     """The form for a new card."""
     bank = ui.field("bank", ("Bank", "银行"))
     number = ui.field(
         "number", ("Card number", "卡号"), kind="number", hint=("16 digits", "16位数字")
     )
     expires = ui.field("expires", ("Expires", "有效期"), kind="number", hint="MM/YY")
-    button = Button(
+    button = k.Button(
         words=("Add card", "添加银行卡"),
         enabled=bool(bank.value.strip() and number.value),
-        do=add_card(bank=bank.value, number=number.value, expires=expires.value),
+        do=act.add_card(bank=bank.value, number=number.value, expires=expires.value),
     )
     hint = ("We send a code by text message to confirm the card.", "我们会发送短信验证码确认该卡。")
-    return Page(
+    return k.Page(
         title=("Add card", "添加银行卡"),
-        body=(bank, number, expires, Paragraph(words=hint, muted=True, size_px=13), button),
+        body=(bank, number, expires, k.Paragraph(words=hint, muted=True, size_px=13), button),
     )
 
 
 @app.page("/cards/{card}")
-def card_page(s: State, ui: Ui, card: CardId) -> Page:
+def card_page(s: State, ui: k.Ui, card: CardId) -> k.Page:
     """One card and its last payments."""
     c = s.cards[card]
-    body: list[Widget] = [_face(s, c, None)]
+    body: list[k.Widget] = [_face(s, c, None)]
     if not c.verified:
         words = ("Enter the code from the text message", "输入短信验证码")
-        body.append(Banner(icon="message", words=words, do=verify_page(card=card)))
-    frozen = Switch(
+        body.append(k.Banner(icon="message", words=words, do=verify_page(card=card)))
+    frozen = k.Switch(
         label=("Freeze card", "冻结银行卡"),
         value=c.frozen,
         icon="lock",
-        do=freeze(card=card, on=not c.frozen),
+        do=act.freeze(card=card, on=not c.frozen),
         subtitle=("No payments while frozen", "冻结后无法付款"),
     )
     body.append(frozen)
     if card != s.main_card:
         body.append(
-            Button(words=("Make main card", "设为主卡"), kind="tonal", do=make_main(card=card))
+            k.Button(
+                words=("Make main card", "设为主卡"), kind="tonal", do=act.make_main(card=card)
+            )
         )
     used = [t for t in found(s, "", "", "") if t.source == card][:6]
     if used:
-        body += [Heading(words=("Payments", "付款")), *(transaction_row(ui, t) for t in used)]
+        body += [k.Heading(words=("Payments", "付款")), *(transaction_row(ui, t) for t in used)]
     title = f"{c.bank} {c.last4}"
     sure = ui.question(
         ("Remove card?", "移除银行卡？"),
         text=title,
         yes=("Remove", "移除"),
-        do=delete_card(card=card),
+        do=act.delete_card(card=card),
     )
-    bin_it = IconButton(icon="trash", label=("Remove", "移除"), do=ui.set(sure=True))
-    return Page(title=c.bank, body=body, dialog=sure, actions=(bin_it,))
+    bin_it = k.IconButton(icon="trash", label=("Remove", "移除"), do=ui.set(sure=True))
+    return k.Page(title=c.bank, body=body, dialog=sure, actions=(bin_it,))
 
 
 @app.page("/cards/{card}/verify")
-def verify_page(s: State, ui: Ui, card: CardId) -> Page:
+def verify_page(s: State, ui: k.Ui, card: CardId) -> k.Page:
     """Where the code goes."""
     c = s.cards[card]
     code = ui.field("code", ("Code", "验证码"), kind="number", hint=("6 digits", "6位数字"))
@@ -256,17 +229,17 @@ def verify_page(s: State, ui: Ui, card: CardId) -> Page:
         f"We sent a code by text message for your card ending in {c.last4}.",
         f"我们已发送短信验证码，用于尾号{c.last4}的银行卡。",
     )
-    return Page(
+    return k.Page(
         title=("Confirm card", "确认银行卡"),
         body=(
-            Paragraph(words=words, muted=True),
+            k.Paragraph(words=words, muted=True),
             code,
-            Button(
+            k.Button(
                 words=("Confirm", "确认"),
-                do=verify(card=card, code=code.value),
+                do=act.verify(card=card, code=code.value),
                 enabled=bool(code.value),
             ),
-            Button(words=("Send a new code", "重新发送"), kind="plain", do=resend(card=card)),
+            k.Button(words=("Send a new code", "重新发送"), kind="plain", do=act.resend(card=card)),
         ),
     )
 
@@ -275,31 +248,33 @@ def verify_page(s: State, ui: Ui, card: CardId) -> Page:
 
 
 @app.page("/pay/{payment}")
-def pay_page(s: State, ui: Ui, payment: PaymentId) -> Page:
+def pay_page(s: State, ui: k.Ui, payment: PaymentId) -> k.Page:
     """Answer a payment that another app asks for."""
     p = s.payments[payment]
     source = sources(s, ui)
     facts = (
-        Row(title=p.merchant, subtitle=("Merchant", "商户"), lead=Glyph(icon="store")),
-        Row(title=p.order, subtitle=("Order", "订单"), lead=Glyph(icon="receipt")),
+        k.Row(title=p.merchant, subtitle=("Merchant", "商户"), lead=k.Glyph(icon="store")),
+        k.Row(title=p.order, subtitle=("Order", "订单"), lead=k.Glyph(icon="receipt")),
     )
-    body: list[Widget] = [
-        Big(words=ui.money(p.amount_cents), caption=ui.t(*STATES[p.state])),
-        Card(children=facts),
+    body: list[k.Widget] = [
+        k.Big(words=ui.money(p.amount_cents), caption=ui.t(*STATES[p.state])),
+        k.Card(children=facts),
     ]
-    footer: tuple[Widget, ...] = ()
+    footer: tuple[k.Widget, ...] = ()
     if p.state == "open":
         body.append(source)
         have = MASKED if s.hide_balance else ui.money(s.balance_cents)
         body.append(
-            Paragraph(words=ui.t(f"Balance {have}", f"余额 {have}"), muted=True, size_px=13)
+            k.Paragraph(words=ui.t(f"Balance {have}", f"余额 {have}"), muted=True, size_px=13)
         )
         footer = (
-            Button(
+            k.Button(
                 words=("Confirm payment", "确认付款"),
                 icon="lock",
-                do=pay(payment=payment, source=source.value),
+                do=act.pay(payment=payment, source=source.value),
             ),
-            Button(words=("Decline", "拒绝"), kind="plain", do=decline_payment(payment=payment)),
+            k.Button(
+                words=("Decline", "拒绝"), kind="plain", do=act.decline_payment(payment=payment)
+            ),
         )
-    return Page(title=("Payment", "付款"), body=body, footer=footer)
+    return k.Page(title=("Payment", "付款"), body=body, footer=footer)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.messages import actions as messages
 from screenloop.phone.apps.wallet.seed import (
     BALANCE,
@@ -46,9 +47,6 @@ from screenloop.phone.apps.wallet.state import (
     name_of,
     take,
 )
-from screenloop.phone.commands import Back, Call, Go
-from screenloop.phone.declare.context import Ctx, Refused
-from screenloop.phone.declare.system import SystemState
 
 # ---- actions: people and balance ----------------------------------------------------------------
 
@@ -61,7 +59,7 @@ from screenloop.phone.declare.system import SystemState
         after.balance_cents == before.balance_cents - parse_cents(a.amount)
     ),
 )
-def send(s: State, ctx: Ctx, person: PersonId, amount: Amount, note: Note = "") -> None:
+def send(s: State, ctx: k.Ctx, person: PersonId, amount: Amount, note: Note = "") -> None:
     """Send money to a contact."""
     cents, name = cents_of(ctx, amount), name_of(ctx, person)
     take(s, ctx, cents, BALANCE)
@@ -86,7 +84,7 @@ def send(s: State, ctx: Ctx, person: PersonId, amount: Amount, note: Note = "") 
     writes=["requests"],
     check=lambda before, after, a: len(after.requests) == len(before.requests) + 1,
 )
-def ask(s: State, ctx: Ctx, person: PersonId, amount: Amount, note: Note = "") -> None:
+def ask(s: State, ctx: k.Ctx, person: PersonId, amount: Amount, note: Note = "") -> None:
     """Ask a contact for money."""
     cents, name = cents_of(ctx, amount), name_of(ctx, person)
     row = s.requests.add(
@@ -106,7 +104,7 @@ def ask(s: State, ctx: Ctx, person: PersonId, amount: Amount, note: Note = "") -
 
 
 @app.action("requests.settle", writes=["requests", "transactions", "balance_cents"])
-def settle(s: State, ctx: Ctx, request: RequestId) -> None:
+def settle(s: State, ctx: k.Ctx, request: RequestId) -> None:
     """The contact pays what the user asked for, unless that was taken back."""
     row = s.requests.get(request)
     if row is None or row.state != "open":
@@ -134,7 +132,7 @@ def settle(s: State, ctx: Ctx, request: RequestId) -> None:
     )
 
 
-def _open_request(s: State, ctx: Ctx, request: str, *, incoming: bool) -> MoneyRequest:
+def _open_request(s: State, ctx: k.Ctx, request: str, *, incoming: bool) -> MoneyRequest:
     row = s.requests[request]
     if row.state != "open" or row.incoming != incoming:
         ctx.refuse(ctx.t("This request is not open", "该请求已处理"))
@@ -147,7 +145,7 @@ def _open_request(s: State, ctx: Ctx, request: str, *, incoming: bool) -> MoneyR
     writes=["requests", "transactions", "balance_cents"],
     check=lambda before, after, a: after.requests[a.request].state == "paid",
 )
-def approve(s: State, ctx: Ctx, request: RequestId) -> None:
+def approve(s: State, ctx: k.Ctx, request: RequestId) -> None:
     """Pay what a contact asks for."""
     row = _open_request(s, ctx, request, incoming=True)
     take(s, ctx, row.amount_cents, BALANCE)
@@ -172,7 +170,7 @@ def approve(s: State, ctx: Ctx, request: RequestId) -> None:
     writes=["requests"],
     check=lambda before, after, a: after.requests[a.request].state == "declined",
 )
-def decline(s: State, ctx: Ctx, request: RequestId) -> None:
+def decline(s: State, ctx: k.Ctx, request: RequestId) -> None:
     """Decline what a contact asks for."""
     _open_request(s, ctx, request, incoming=True)
     s.requests.update(request, state="declined")
@@ -185,7 +183,7 @@ def decline(s: State, ctx: Ctx, request: RequestId) -> None:
     writes=["requests"],
     check=lambda before, after, a: after.requests[a.request].state == "cancelled",
 )
-def cancel(s: State, ctx: Ctx, request: RequestId) -> None:
+def cancel(s: State, ctx: k.Ctx, request: RequestId) -> None:
     """Take back what the user asked for."""
     _open_request(s, ctx, request, incoming=False)
     s.requests.update(request, state="cancelled")
@@ -200,11 +198,11 @@ def cancel(s: State, ctx: Ctx, request: RequestId) -> None:
         after.balance_cents == before.balance_cents + parse_cents(a.amount)
     ),
 )
-def top_up(s: State, ctx: Ctx, card: CardId, amount: Amount) -> None:
+def top_up(s: State, ctx: k.Ctx, card: CardId, amount: Amount) -> None:
     """Move money from a card to the balance."""
     cents = cents_of(ctx, amount)
     check_card(s, ctx, card)
-    if not ctx.of(SystemState).online:
+    if not ctx.of(k.SystemState).online:
         ctx.refuse(ctx.t("You are offline", "当前没有网络"))
     s.balance_cents += cents
     row = s.transactions.add(
@@ -226,7 +224,7 @@ def top_up(s: State, ctx: Ctx, card: CardId, amount: Amount) -> None:
     writes=["hide_balance"],
     check=lambda before, after, a: after.hide_balance == a.on,
 )
-def hide(s: State, ctx: Ctx, on: bool) -> None:
+def hide(s: State, ctx: k.Ctx, on: bool) -> None:
     """Hide or show the balance."""
     s.hide_balance = on
 
@@ -237,7 +235,7 @@ def hide(s: State, ctx: Ctx, on: bool) -> None:
     writes=["daily_limit_cents"],
     check=lambda before, after, a: after.daily_limit_cents == parse_cents(a.amount),
 )
-def set_limit(s: State, ctx: Ctx, amount: Amount) -> None:
+def set_limit(s: State, ctx: k.Ctx, amount: Amount) -> None:
     """Set the daily limit."""
     s.daily_limit_cents = cents_of(ctx, amount)
     ctx.toast(ctx.t("Daily limit changed", "每日限额已修改"))
@@ -254,7 +252,7 @@ def set_limit(s: State, ctx: Ctx, amount: Amount) -> None:
 )
 def add_bill(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     payee: Annotated[str, msgspec.Meta(min_length=1, max_length=40)],
     amount: Amount,
     due: Day,
@@ -267,7 +265,7 @@ def add_bill(
     except ValueError:
         ctx.refuse(ctx.t(f"{due} is no day", f"{due}不是有效日期"))
     bill = s.bills.add(Bill(payee=payee.strip(), amount_cents=cents_of(ctx, amount), due=due))
-    ctx.move(Back())
+    ctx.move(k.Back())
     ctx.move(at(f"/bills/{bill.id}"))
 
 
@@ -277,7 +275,7 @@ def add_bill(
     writes=["bills", "transactions", "balance_cents"],
     check=lambda before, after, a: after.bills[a.bill].paid,
 )
-def pay_bill(s: State, ctx: Ctx, bill: BillId, source: Source = BALANCE) -> None:
+def pay_bill(s: State, ctx: k.Ctx, bill: BillId, source: Source = BALANCE) -> None:
     """Pay a bill."""
     row = s.bills[bill]
     if row.paid:
@@ -302,7 +300,7 @@ def pay_bill(s: State, ctx: Ctx, bill: BillId, source: Source = BALANCE) -> None
     writes=["bills"],
     check=lambda before, after, a: after.bills[a.bill].autopay == a.on,
 )
-def set_autopay(s: State, ctx: Ctx, bill: BillId, on: bool) -> None:
+def set_autopay(s: State, ctx: k.Ctx, bill: BillId, on: bool) -> None:
     """Turn automatic payment on or off."""
     row = s.bills.update(bill, autopay=on)
     seconds = days_until(row.due, ctx.now_s) * 86_400 - ctx.now_s % 86_400
@@ -311,14 +309,14 @@ def set_autopay(s: State, ctx: Ctx, bill: BillId, on: bool) -> None:
 
 
 @app.action("bills.due", writes=["bills", "transactions", "balance_cents"])
-def autopay_due(s: State, ctx: Ctx, bill: BillId) -> None:
+def autopay_due(s: State, ctx: k.Ctx, bill: BillId) -> None:
     """The due day of a bill has come: pay it where that was asked for and is possible."""
     row = s.bills.get(bill)
     if row is None or row.paid or not row.autopay:
         return
     try:
         ctx.call(pay_bill(bill=bill, source=BALANCE))
-    except Refused as refused:
+    except k.Refused as refused:
         text = f"{row.payee}: {refused}"
         ctx.notify(ctx.t("Bill not paid", "账单未支付"), text, at(f"/bills/{bill}"))
 
@@ -329,10 +327,10 @@ def autopay_due(s: State, ctx: Ctx, bill: BillId) -> None:
     writes=["bills"],
     check=lambda before, after, a: a.bill not in after.bills,
 )
-def delete_bill(s: State, ctx: Ctx, bill: BillId) -> None:
+def delete_bill(s: State, ctx: k.Ctx, bill: BillId) -> None:
     """Remove a bill."""
     s.bills.remove(bill)
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 # ---- actions: cards ------------------------------------------------------------------------------
@@ -346,7 +344,7 @@ def delete_bill(s: State, ctx: Ctx, bill: BillId) -> None:
 )
 def add_card(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     bank: Annotated[str, msgspec.Meta(min_length=1, max_length=24)],
     number: Annotated[str, msgspec.Meta(max_length=24)],
     expires: Annotated[str, msgspec.Meta(max_length=8)],
@@ -376,12 +374,12 @@ def add_card(
         )
     )
     _send_code(s, ctx, card)
-    ctx.move(Back())
+    ctx.move(k.Back())
     ctx.move(at(f"/cards/{card.id}"))
     ctx.move(at(f"/cards/{card.id}/verify"))
 
 
-def _send_code(s: State, ctx: Ctx, card: BankCard) -> None:
+def _send_code(s: State, ctx: k.Ctx, card: BankCard) -> None:
     sent = card.codes_sent + 1
     code = code_for(card.last4, sent)
     s.cards.update(card.id, codes_sent=sent, code=code)
@@ -400,7 +398,7 @@ def _send_code(s: State, ctx: Ctx, card: BankCard) -> None:
         after.cards[a.card].codes_sent == before.cards[a.card].codes_sent + 1
     ),
 )
-def resend(s: State, ctx: Ctx, card: CardId) -> None:
+def resend(s: State, ctx: k.Ctx, card: CardId) -> None:
     """Send a new code; the old one is void."""
     if s.cards[card].verified:
         ctx.refuse(ctx.t("This card is verified already", "该卡已验证"))
@@ -415,7 +413,7 @@ def resend(s: State, ctx: Ctx, card: CardId) -> None:
     check=lambda before, after, a: after.cards[a.card].verified,
 )
 def verify(
-    s: State, ctx: Ctx, card: CardId, code: Annotated[str, msgspec.Meta(max_length=10)]
+    s: State, ctx: k.Ctx, card: CardId, code: Annotated[str, msgspec.Meta(max_length=10)]
 ) -> None:
     """Confirm a card."""
     row = s.cards[card]
@@ -425,7 +423,7 @@ def verify(
         ctx.refuse(ctx.t("This code is wrong", "验证码错误"))
     s.cards.update(card, verified=True, code="")
     ctx.toast(ctx.t("Card verified", "银行卡已验证"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 @app.action(
@@ -434,7 +432,7 @@ def verify(
     writes=["cards"],
     check=lambda before, after, a: after.cards[a.card].frozen == a.on,
 )
-def freeze(s: State, ctx: Ctx, card: CardId, on: bool) -> None:
+def freeze(s: State, ctx: k.Ctx, card: CardId, on: bool) -> None:
     """Freeze or unfreeze a card."""
     s.cards.update(card, frozen=on)
 
@@ -445,7 +443,7 @@ def freeze(s: State, ctx: Ctx, card: CardId, on: bool) -> None:
     writes=["main_card"],
     check=lambda before, after, a: after.main_card == a.card,
 )
-def make_main(s: State, ctx: Ctx, card: CardId) -> None:
+def make_main(s: State, ctx: k.Ctx, card: CardId) -> None:
     """Make a card the main one."""
     check_card(s, ctx, card)
     s.main_card = card
@@ -457,13 +455,13 @@ def make_main(s: State, ctx: Ctx, card: CardId) -> None:
     writes=["cards"],
     check=lambda before, after, a: a.card not in after.cards,
 )
-def delete_card(s: State, ctx: Ctx, card: CardId) -> None:
+def delete_card(s: State, ctx: k.Ctx, card: CardId) -> None:
     """Remove a card."""
     if card == s.main_card:
         ctx.refuse(ctx.t("Choose another main card first", "请先选择其他主卡"))
     s.cards.remove(card)
     ctx.toast(ctx.t("Card removed", "银行卡已移除"))
-    ctx.move(Back())
+    ctx.move(k.Back())
 
 
 # ---- actions: payments of other apps -----------------------------------------------------------
@@ -472,7 +470,7 @@ def delete_card(s: State, ctx: Ctx, card: CardId) -> None:
 @app.action("payments.request", writes=["payments"])
 def request_payment(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     merchant: str,
     amount_cents: int,
     order: str,
@@ -499,7 +497,7 @@ def request_payment(
     )
 
 
-def _open_payment(s: State, ctx: Ctx, payment: str) -> Payment:
+def _open_payment(s: State, ctx: k.Ctx, payment: str) -> Payment:
     row = s.payments[payment]
     if row.state != "open":
         ctx.refuse(ctx.t("This payment is not open", "该付款已处理"))
@@ -512,7 +510,7 @@ def _open_payment(s: State, ctx: Ctx, payment: str) -> Payment:
     writes=["payments", "transactions", "balance_cents"],
     check=lambda before, after, a: after.payments[a.payment].state == "paid",
 )
-def pay(s: State, ctx: Ctx, payment: PaymentId, source: Source) -> None:
+def pay(s: State, ctx: k.Ctx, payment: PaymentId, source: Source) -> None:
     """Pay, tell the app that asked, and go back to it."""
     row = _open_payment(s, ctx, payment)
     take(s, ctx, row.amount_cents, source)
@@ -527,10 +525,10 @@ def pay(s: State, ctx: Ctx, payment: PaymentId, source: Source) -> None:
             note=row.order,
         )
     )
-    ctx.call(Call(app=row.app, action=row.action, args={**row.args, "receipt": receipt.id}))
+    ctx.call(k.Call(app=row.app, action=row.action, args={**row.args, "receipt": receipt.id}))
     ctx.toast(ctx.t(f"Paid {money(row.amount_cents)}", f"已支付{money(row.amount_cents)}"))
-    ctx.move(Back())
-    ctx.move(Go(app=row.app, path=row.path))
+    ctx.move(k.Back())
+    ctx.move(k.Go(app=row.app, path=row.path))
 
 
 @app.action(
@@ -539,23 +537,23 @@ def pay(s: State, ctx: Ctx, payment: PaymentId, source: Source) -> None:
     writes=["payments"],
     check=lambda before, after, a: after.payments[a.payment].state == "declined",
 )
-def decline_payment(s: State, ctx: Ctx, payment: PaymentId) -> None:
+def decline_payment(s: State, ctx: k.Ctx, payment: PaymentId) -> None:
     """Decline a payment and go back to the app that asked."""
     row = _open_payment(s, ctx, payment)
     s.payments.update(payment, state="declined")
-    ctx.move(Back())
-    ctx.move(Go(app=row.app, path=row.path))
+    ctx.move(k.Back())
+    ctx.move(k.Go(app=row.app, path=row.path))
 
 
 @app.action("payments.void", writes=["payments"])
-def void_payment(s: State, ctx: Ctx, order: str) -> None:
+def void_payment(s: State, ctx: k.Ctx, order: str) -> None:
     """Close what is still open for an order that was called off."""
     for row in s.payments.where(lambda p: p.order == order and p.state == "open"):
         s.payments.update(row.id, state="void")
 
 
 @app.action("payments.refund", writes=["transactions", "balance_cents"])
-def refund(s: State, ctx: Ctx, merchant: str, amount_cents: int, order: str) -> None:
+def refund(s: State, ctx: k.Ctx, merchant: str, amount_cents: int, order: str) -> None:
     """Give money back to the balance."""
     s.balance_cents += amount_cents
     row = s.transactions.add(
@@ -584,7 +582,7 @@ def refund(s: State, ctx: Ctx, merchant: str, amount_cents: int, order: str) -> 
     writes=["transactions"],
     check=lambda before, after, a: after.transactions[a.transaction].note == a.note.strip(),
 )
-def write_note(s: State, ctx: Ctx, transaction: TransactionId, note: Note) -> None:
+def write_note(s: State, ctx: k.Ctx, transaction: TransactionId, note: Note) -> None:
     """Write a note on a transaction."""
     s.transactions.update(transaction, note=note.strip())
     ctx.toast(ctx.t("Note saved", "备注已保存"))
@@ -596,6 +594,6 @@ def write_note(s: State, ctx: Ctx, transaction: TransactionId, note: Note) -> No
     writes=["transactions"],
     check=lambda before, after, a: after.transactions[a.transaction].category == a.category,
 )
-def categorise(s: State, ctx: Ctx, transaction: TransactionId, category: Category) -> None:
+def categorise(s: State, ctx: k.Ctx, transaction: TransactionId, category: Category) -> None:
     """Put a transaction into another category."""
     s.transactions.update(transaction, category=category)

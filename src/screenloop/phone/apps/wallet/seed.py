@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from screenloop.phone.declare.cast import Cast
-from screenloop.phone.declare.state import Record, Refers
+from screenloop.phone import kit as k
 
 Category = Literal[
     "groceries", "dining", "transport", "shopping", "bills", "fun", "health", "income", "transfer"
@@ -27,14 +26,14 @@ CATEGORIES: tuple[tuple[Category, tuple[str, str], str, str], ...] = (
     ("transfer", ("Transfers", "转账"), "user", "#475569"),
 )
 """Name, words, icon, colour."""
-CardId = Annotated[str, Refers("wallet.cards")]
-PersonId = Annotated[str, Refers("contacts.people")]
+CardId = Annotated[str, k.Refers("wallet.cards")]
+PersonId = Annotated[str, k.Refers("contacts.people")]
 BALANCE = "balance"
 """The source of money that is no card."""
 Note = Annotated[str, msgspec.Meta(max_length=120)]
 
 
-class BankCard(Record, frozen=True, kw_only=True):
+class BankCard(k.Record, frozen=True, kw_only=True):
     """A payment card; it pays once a code sent by text message has confirmed it."""
 
     bank: str
@@ -51,7 +50,7 @@ class BankCard(Record, frozen=True, kw_only=True):
     """What confirms it, while that is open."""
 
 
-class Transaction(Record, frozen=True, kw_only=True):
+class Transaction(k.Record, frozen=True, kw_only=True):
     """Money in (above zero) or out (below)."""
 
     title: str
@@ -65,7 +64,7 @@ class Transaction(Record, frozen=True, kw_only=True):
     """Id of the contact, for transfers."""
 
 
-class Bill(Record, frozen=True, kw_only=True):
+class Bill(k.Record, frozen=True, kw_only=True):
     """Something to be paid until a day."""
 
     payee: str
@@ -76,7 +75,7 @@ class Bill(Record, frozen=True, kw_only=True):
     autopay: bool = False
 
 
-class MoneyRequest(Record, frozen=True, kw_only=True):
+class MoneyRequest(k.Record, frozen=True, kw_only=True):
     """A contact asks the user for money, or the user asks a contact."""
 
     person: PersonId
@@ -89,7 +88,7 @@ class MoneyRequest(Record, frozen=True, kw_only=True):
     state: Literal["open", "paid", "declined", "cancelled"] = "open"
 
 
-class Payment(Record, frozen=True, kw_only=True):
+class Payment(k.Record, frozen=True, kw_only=True):
     """Another app asks for a payment; when done its action is called and its page opened."""
 
     merchant: str
@@ -149,7 +148,7 @@ BILLS: tuple[tuple[str, int, int, bool], ...] = (
 )
 
 
-def seed_cards(cast: Cast) -> Iterable[BankCard]:
+def seed_cards(cast: k.Cast) -> Iterable[BankCard]:
     """Two cards in use and a frozen one."""
     rng = cast.rng("cards")
     entries: tuple[tuple[str, str, Literal["debit", "credit"], bool], ...] = (
@@ -169,7 +168,7 @@ def seed_cards(cast: Cast) -> Iterable[BankCard]:
         )
 
 
-def seed_transactions(cast: Cast) -> Iterable[Transaction]:
+def seed_transactions(cast: k.Cast) -> Iterable[Transaction]:
     """Nine weeks of payments, two salaries, some transfers; the oldest first."""
     rng = cast.rng("transactions")
     rows: list[Transaction] = []
@@ -213,13 +212,13 @@ def seed_transactions(cast: Cast) -> Iterable[Transaction]:
     return sorted(rows, key=lambda r: r.at_s)
 
 
-def seed_bills(cast: Cast) -> Iterable[Bill]:
+def seed_bills(cast: k.Cast) -> Iterable[Bill]:
     """Six bills, one of them overdue."""
     for payee, amount, days, autopay in BILLS:
         yield Bill(payee=payee, amount_cents=amount, due=cast.day(days), autopay=autopay)
 
 
-def seed_requests(cast: Cast) -> Iterable[MoneyRequest]:
+def seed_requests(cast: k.Cast) -> Iterable[MoneyRequest]:
     """Three contacts wait for money, and the user for one."""
     rng = cast.rng("requests")
     notes = ("Concert tickets", "Pizza night", "Birthday gift", "Taxi home")

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.wallet.seed import (
     BALANCE,
@@ -22,16 +23,11 @@ from screenloop.phone.apps.wallet.seed import (
     seed_requests,
     seed_transactions,
 )
-from screenloop.phone.commands import Go
-from screenloop.phone.declare.app import App
-from screenloop.phone.declare.context import Ctx, Refused
-from screenloop.phone.declare.state import AppState, Refers, Table
-from screenloop.phone.declare.system import SystemState
 
-TransactionId = Annotated[str, Refers("wallet.transactions")]
-BillId = Annotated[str, Refers("wallet.bills")]
-RequestId = Annotated[str, Refers("wallet.requests")]
-PaymentId = Annotated[str, Refers("wallet.payments")]
+TransactionId = Annotated[str, k.Refers("wallet.transactions")]
+BillId = Annotated[str, k.Refers("wallet.bills")]
+RequestId = Annotated[str, k.Refers("wallet.requests")]
+PaymentId = Annotated[str, k.Refers("wallet.payments")]
 Amount = Annotated[str, msgspec.Meta(max_length=14)]
 """Dollars as typed: `12.50`."""
 Source = Annotated[str, msgspec.Meta(max_length=20)]
@@ -46,32 +42,32 @@ ANSWER_AFTER_S = 600
 MASKED = "••••••"
 
 
-class State(AppState):
+class State(k.AppState):
     """Money, and who wants some."""
 
-    cards = Table(BankCard, prefix="card", seed=seed_cards)
-    transactions = Table(Transaction, prefix="txn", seed=seed_transactions)
-    bills = Table(Bill, prefix="bill", seed=seed_bills)
-    requests = Table(MoneyRequest, prefix="request", seed=seed_requests)
-    payments = Table(Payment, prefix="payment")
+    cards = k.Table(BankCard, prefix="card", seed=seed_cards)
+    transactions = k.Table(Transaction, prefix="txn", seed=seed_transactions)
+    bills = k.Table(Bill, prefix="bill", seed=seed_bills)
+    requests = k.Table(MoneyRequest, prefix="request", seed=seed_requests)
+    payments = k.Table(Payment, prefix="payment")
     balance_cents: int = 124_350
     daily_limit_cents: int = 100_000
     hide_balance: bool = False
     main_card: str = "card1"
 
 
-app = App("wallet", State, title=("Wallet", "钱包"), icon="wallet", tint=TINT)
+app = k.App("wallet", State, title=("Wallet", "钱包"), icon="wallet", tint=TINT)
 
 
 # ---- rules -----------------------------------------------------------------------------------
 
 
-def at(path: str) -> Go:
+def at(path: str) -> k.Go:
     """Return the move to a page by its path."""
-    return Go(app="wallet", path=path)
+    return k.Go(app="wallet", path=path)
 
 
-def cents_of(ctx: Ctx, amount: str) -> int:
+def cents_of(ctx: k.Ctx, amount: str) -> int:
     """Return an amount above zero, or refuse what was typed."""
     cents = parse_cents(amount)
     if not cents:
@@ -79,7 +75,7 @@ def cents_of(ctx: Ctx, amount: str) -> int:
             f"{amount.strip() or 'Nothing'} is no amount; enter dollars such as 12.50",
             f"{amount.strip() or '空'}不是金额；请输入美元，例如12.50",
         )
-        raise Refused(ctx.t(*why))
+        raise k.Refused(ctx.t(*why))
     return cents
 
 
@@ -95,9 +91,9 @@ def spent_today(s: State, now_s: int) -> int:
     return -sum(t.amount_cents for t in out)
 
 
-def take(s: State, ctx: Ctx, cents: int, source: str) -> None:
+def take(s: State, ctx: k.Ctx, cents: int, source: str) -> None:
     """Check that money may leave a source now, and take it from there."""
-    if not ctx.of(SystemState).online:
+    if not ctx.of(k.SystemState).online:
         ctx.refuse(ctx.t("You are offline", "当前没有网络"))
     left = s.daily_limit_cents - spent_today(s, ctx.now_s)
     if cents > left:
@@ -115,7 +111,7 @@ def take(s: State, ctx: Ctx, cents: int, source: str) -> None:
         check_card(s, ctx, source)
 
 
-def check_card(s: State, ctx: Ctx, card_id: str) -> None:
+def check_card(s: State, ctx: k.Ctx, card_id: str) -> None:
     """Refuse a card that is frozen or not confirmed."""
     card = s.cards[card_id]
     if card.frozen:
@@ -124,7 +120,7 @@ def check_card(s: State, ctx: Ctx, card_id: str) -> None:
         ctx.refuse(ctx.t(f"{card.bank} is not verified yet", f"{card.bank}尚未验证"))
 
 
-def name_of(ctx: Ctx, person: str) -> str:
+def name_of(ctx: k.Ctx, person: str) -> str:
     """Return a contact's name; refuse who is blocked."""
     row = ctx.of(contacts.State).people[person]
     if row.blocked:
@@ -132,7 +128,7 @@ def name_of(ctx: Ctx, person: str) -> str:
     return row.name
 
 
-def done(ctx: Ctx, transaction: Transaction) -> None:
+def done(ctx: k.Ctx, transaction: Transaction) -> None:
     """Show the receipt on top of the first page."""
     ctx.move(at("/").at_root())
     ctx.move(at(f"/t/{transaction.id}"))
@@ -144,7 +140,7 @@ def done(ctx: Ctx, transaction: Transaction) -> None:
 @app.query(
     "balance.get", tool="Read the balance, the daily limit and what is left of it, in cents."
 )
-def get_balance(s: State, ctx: Ctx) -> dict[str, int]:
+def get_balance(s: State, ctx: k.Ctx) -> dict[str, int]:
     """Return the balance and the limit."""
     left = s.daily_limit_cents - spent_today(s, ctx.now_s)
     return {
@@ -161,7 +157,7 @@ def get_balance(s: State, ctx: Ctx) -> dict[str, int]:
 )
 def search(
     s: State,
-    ctx: Ctx,
+    ctx: k.Ctx,
     text: str = "",
     category: Category | None = None,
     direction: Literal["", "in", "out"] = "",
@@ -171,7 +167,7 @@ def search(
 
 
 @app.query("transactions.get", tool="Read one transaction.", shows="/t/{transaction}")
-def get_transaction(s: State, ctx: Ctx, transaction: TransactionId) -> Transaction:
+def get_transaction(s: State, ctx: k.Ctx, transaction: TransactionId) -> Transaction:
     """Return one transaction."""
     return s.transactions[transaction]
 
@@ -181,32 +177,32 @@ def get_transaction(s: State, ctx: Ctx, transaction: TransactionId) -> Transacti
     tool="Sum what was spent in a month (YYYY-MM) by category, in cents.",
     shows="/spending",
 )
-def spending(s: State, ctx: Ctx, month: str) -> dict[str, int]:
+def spending(s: State, ctx: k.Ctx, month: str) -> dict[str, int]:
     """Return cents by category."""
     return spent(s, month)
 
 
 @app.query("cards.list", tool="List the cards.", shows="/cards")
-def list_cards(s: State, ctx: Ctx) -> list[dict[str, Any]]:
+def list_cards(s: State, ctx: k.Ctx) -> list[dict[str, Any]]:
     """Return the cards without their codes."""
     fields = ("id", "bank", "network", "kind", "last4", "expires", "frozen", "verified")
     return [{f: getattr(c, f) for f in fields} | {"main": c.id == s.main_card} for c in s.cards]
 
 
 @app.query("bills.list", tool="List the bills, the first due first.", shows="/bills")
-def list_bills(s: State, ctx: Ctx) -> list[Bill]:
+def list_bills(s: State, ctx: k.Ctx) -> list[Bill]:
     """Return the bills."""
     return sorted(s.bills, key=lambda b: b.due)
 
 
 @app.query("requests.list", tool="List requests for money, both ways.", shows="/requests")
-def list_requests(s: State, ctx: Ctx) -> list[MoneyRequest]:
+def list_requests(s: State, ctx: k.Ctx) -> list[MoneyRequest]:
     """Return the requests."""
     return list(s.requests)
 
 
 @app.query("payments.list", tool="List payments that other apps asked for.", shows="/")
-def list_payments(s: State, ctx: Ctx) -> list[dict[str, Any]]:
+def list_payments(s: State, ctx: k.Ctx) -> list[dict[str, Any]]:
     """Return the payments without what they call back."""
     fields = ("id", "merchant", "amount_cents", "order", "state", "source")
     return [{f: getattr(p, f) for f in fields} for p in s.payments]

@@ -2,51 +2,42 @@
 
 from __future__ import annotations
 
+from screenloop.phone import kit as k
 from screenloop.phone.apps.wallet.seed import BALANCE, CATEGORIES, Transaction
 from screenloop.phone.apps.wallet.state import State, at
-from screenloop.phone.commands import Do, Go
-from screenloop.phone.declare.view import Ui
-from screenloop.phone.draw.canvas import Box, Canvas, Node, Words
-from screenloop.phone.draw.inputs import Chips
-from screenloop.phone.draw.page import Tab
-from screenloop.phone.draw.rows import Avatar, Glyph, Row
-from screenloop.phone.draw.theme import MARGIN_PX, mix
-from screenloop.types import Struct
 
 
 def _ground(tint: str) -> str:
-    return f"linear-gradient(135deg,{mix(tint, '#ffffff', 0.12)},{mix(tint, '#000000', 0.35)})"
+    return f"linear-gradient(135deg,{k.mix(tint, '#ffffff', 0.12)},{k.mix(tint, '#000000', 0.35)})"
 
 
-class BalanceCard(Struct, frozen=True, kw_only=True):
+class BalanceCard(k.Struct, frozen=True, kw_only=True):
     """The balance on the wallet's colour, with an eye that hides it."""
 
     amount: str
-    caption: Words
+    caption: k.Words
     tint: str
-    note: Words
+    note: k.Words
     icon: str
-    label: Words
-    do: Do
+    label: k.Words
+    do: k.Do
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return 156
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
-        left, width = x + MARGIN_PX, w - 2 * MARGIN_PX
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
+        left, width = x + k.MARGIN_PX, w - 2 * k.MARGIN_PX
         d.box(left, y + 4, width, 144, _ground(self.tint), radius=24, shadow=6)
-        pale = mix(self.tint, "#ffffff", 0.8)
+        pale = k.mix(self.tint, "#ffffff", 0.8)
         d.text(self.caption, left + 20, y + 22, width - 90, size_px=14, color=pale)
         d.text(self.amount, left + 20, y + 46, width - 40, size_px=36, bold=True, color="#ffffff")
         d.text(self.note, left + 20, y + 110, width - 40, size_px=13, color=pale)
         d.icon(self.icon, left + width - 46, y + 20, 22, "#ffffff")
-        box = Box(left + width - 56, y + 8, 44, 44)
-        d.node(Node(role="button", label=d.words(self.label), box=box, do=self.do))
+        box = k.Box(left + width - 56, y + 8, 44, 44)
+        d.node(k.Node(role="button", label=d.words(self.label), box=box, do=self.do))
 
 
-class CardFace(Struct, frozen=True, kw_only=True):
+class CardFace(k.Struct, frozen=True, kw_only=True):
     """A payment card as it looks."""
 
     bank: str
@@ -54,18 +45,16 @@ class CardFace(Struct, frozen=True, kw_only=True):
     last4: str
     expires: str
     tint: str
-    status: Words = ""
-    do: Do | None = None
+    status: k.Words = ""
+    do: k.Do | None = None
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return 186
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
-        left, width = x + MARGIN_PX, w - 2 * MARGIN_PX
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
+        left, width = x + k.MARGIN_PX, w - 2 * k.MARGIN_PX
         d.box(left, y + 4, width, 172, _ground(self.tint), radius=20, shadow=4)
-        pale = mix(self.tint, "#ffffff", 0.75)
+        pale = k.mix(self.tint, "#ffffff", 0.75)
         white = "#ffffff"
         d.text(
             self.bank, left + 20, y + 20, width - 150, size_px=17, bold=True, color=white, role=None
@@ -103,35 +92,38 @@ class CardFace(Struct, frozen=True, kw_only=True):
             role=None,
         )
         label = " · ".join(filter(None, (self.bank, f"•••• {self.last4}", status)))
-        box = Box(left, y + 4, width, 172)
-        d.node(Node(role="button" if self.do else "image", label=label, box=box, do=self.do))
+        box = k.Box(left, y + 4, width, 172)
+        d.node(k.Node(role="button" if self.do else "image", label=label, box=box, do=self.do))
 
 
-class SpendBar(Struct, frozen=True, kw_only=True):
+class SpendBar(k.Struct, frozen=True, kw_only=True):
     """What went to one category, as a row with a bar."""
 
     icon: str
     tint: str
-    words: Words
+    words: k.Words
     amount: str
     share: float
     """Of the largest one."""
-    do: Do
+    do: k.Do
 
-    def height(self, d: Canvas, w: int) -> int:
-        """Return its height."""
+    def height(self, d: k.Canvas, w: int) -> int:
         return 64
 
-    def draw(self, d: Canvas, x: int, y: int, w: int) -> None:
-        """Draw it."""
+    def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         t = d.theme
-        left = x + MARGIN_PX
-        color = self.tint if not t.dark else mix(self.tint, "#ffffff", 0.4)
+        left = x + k.MARGIN_PX
+        color = self.tint if not t.dark else k.mix(self.tint, "#ffffff", 0.4)
         d.box(
-            left, y + 12, 40, 40, mix(self.tint, t.surface, 0.86 if not t.dark else 0.7), radius=13
+            left,
+            y + 12,
+            40,
+            40,
+            k.mix(self.tint, t.surface, 0.86 if not t.dark else 0.7),
+            radius=13,
         )
         d.icon(self.icon, left + 10, y + 22, 20, color)
-        room = w - 2 * MARGIN_PX - 54
+        room = w - 2 * k.MARGIN_PX - 54
         label = d.words(self.words)
         d.text(label, left + 54, y + 12, room - 100, size_px=15, role=None)
         d.text(
@@ -146,8 +138,8 @@ class SpendBar(Struct, frozen=True, kw_only=True):
         )
         d.box(left + 54, y + 42, room, 6, t.fill, radius=3)
         d.box(left + 54, y + 42, max(6, round(room * self.share)), 6, color, radius=3)
-        box = Box(x, y, w, 64)
-        d.node(Node(role="row", label=f"{label} · {self.amount}", box=box, do=self.do))
+        box = k.Box(x, y, w, 64)
+        d.node(k.Node(role="row", label=f"{label} · {self.amount}", box=box, do=self.do))
 
 
 # ---- what several pages share --------------------------------------------------------------
@@ -161,26 +153,23 @@ STATES = {
 }
 
 
-def tabs(shown: str) -> tuple[Tab, ...]:
+def tabs(shown: str) -> tuple[k.Tab, ...]:
     """Return the wallet's main pages."""
-    entries: tuple[tuple[str, str, tuple[str, str], Go], ...] = (
+    return k.tabs(
+        shown,
         ("home", "wallet", ("Home", "首页"), at("/")),
         ("activity", "list", ("Activity", "明细"), at("/activity")),
         ("cards", "card", ("Cards", "卡片"), at("/cards")),
         ("spending", "coins", ("Spending", "支出"), at("/spending")),
     )
-    return tuple(
-        Tab(icon=icon, words=words, selected=name == shown, do=to.at_root())
-        for name, icon, words, to in entries
-    )
 
 
-def transaction_row(ui: Ui, t: Transaction) -> Row:
+def transaction_row(ui: k.Ui, t: Transaction) -> k.Row:
     """Return a transaction as a row of a list."""
     words, icon, tint = next(c[1:] for c in CATEGORIES if c[0] == t.category)
     sign = "+" if t.amount_cents > 0 else ""
-    lead = Avatar(name=t.title) if t.person else Glyph(icon=icon, tint=tint)
-    return Row(
+    lead = k.Avatar(name=t.title) if t.person else k.Glyph(icon=icon, tint=tint)
+    return k.Row(
         title=t.title,
         subtitle=f"{ui.t(*words)} · {ui.ago(t.at_s)}",
         lead=lead,
@@ -189,7 +178,7 @@ def transaction_row(ui: Ui, t: Transaction) -> Row:
     )
 
 
-def source_words(s: State, ui: Ui, source: str) -> str:
+def source_words(s: State, ui: k.Ui, source: str) -> str:
     """Return the name of a source of money."""
     if source == BALANCE:
         return ui.t("Balance", "余额")
@@ -197,10 +186,10 @@ def source_words(s: State, ui: Ui, source: str) -> str:
     return f"{card.bank} {card.last4}" if card else ui.t("Removed card", "已移除的卡")
 
 
-def sources(s: State, ui: Ui) -> Chips:
+def sources(s: State, ui: k.Ui) -> k.Chips:
     """Return chips to choose where money comes from."""
     usable = s.cards.where(lambda c: c.verified)
     usable.sort(key=lambda c: c.id != s.main_card)
-    options: list[tuple[str, Words]] = [(BALANCE, source_words(s, ui, BALANCE))]
+    options: list[tuple[str, k.Words]] = [(BALANCE, source_words(s, ui, BALANCE))]
     options += [(c.id, source_words(s, ui, c.id)) for c in usable]
     return ui.chips("source", options, BALANCE, label=("Pay with", "支付方式"))

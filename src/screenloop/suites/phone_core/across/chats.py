@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from screenloop.criteria import Added, Changed, Check, Date, Expected, Money, Text, Time
+from screenloop.criteria import Check, Date, Expected, Money, Text, Time
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.messages import actions as messages
 from screenloop.phone.apps.messages.seed import DENTIST, dollars, facts, spoken
 from screenloop.phone.apps.messages.state import person_of
 from screenloop.phone.apps.notes import actions as notes
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
 from screenloop.suites.phone_core.worlds.records import (
     at_s,
     chat_with,
@@ -25,12 +25,7 @@ NEW_PERSON = "person21"
 
 def _noted(title: str, *bodies: Expected, says: str) -> tuple[Check, ...]:
     """Return checks that one note was added, whose text matches each of `bodies`."""
-    return tuple(
-        Added(
-            app="notes", table="notes", says=says, where={"title": Text(value=title), "body": body}
-        )
-        for body in bodies
-    )
+    return tuple(added("notes.notes", says, title=Text(value=title), body=body) for body in bodies)
 
 
 # ---- from Messages to Contacts -----------------------------------------------------------------
@@ -46,18 +41,11 @@ def save_unknown_sender(w: WorldView) -> Draft:
         "the full name from the text.",
         params={"name": person.name, "phone": person.phone},
         checks=(
-            Added(
-                app="contacts",
-                table="people",
-                says="The name is right",
-                weight=2,
-                where={"name": Text(value=person.name)},
-            ),
-            Added(
-                app="contacts",
-                table="people",
-                says="The number is right",
-                where={"phone": Text(value=person.phone, mode="digits")},
+            added("contacts.people", "The name is right", weight=2, name=Text(value=person.name)),
+            added(
+                "contacts.people",
+                "The number is right",
+                phone=Text(value=person.phone, mode="digits"),
             ),
         ),
         golden=(
@@ -78,30 +66,17 @@ def plumber_with_appointment(w: WorldView) -> Draft:
         "and number. Write into the contact's notes on which date and at what time they can come.",
         params={"name": person.name, "phone": person.phone},
         checks=(
-            Added(
-                app="contacts",
-                table="people",
-                says="Name and number are right",
+            added(
+                "contacts.people",
+                "Name and number are right",
                 weight=2,
-                where={"name": name, "phone": Text(value=person.phone, mode="digits")},
+                name=name,
+                phone=Text(value=person.phone, mode="digits"),
             ),
-            Added(
-                app="contacts",
-                table="people",
-                says="It is a work contact",
-                where={"name": name, "group": "work"},
-            ),
-            Added(
-                app="contacts",
-                table="people",
-                says="The day is noted",
-                where={"name": name, "note": Date(value=f.plumber_day)},
-            ),
-            Added(
-                app="contacts",
-                table="people",
-                says="The time is noted",
-                where={"name": name, "note": Time(value=f.plumber_time)},
+            added("contacts.people", "It is a work contact", name=name, group="work"),
+            added("contacts.people", "The day is noted", name=name, note=Date(value=f.plumber_day)),
+            added(
+                "contacts.people", "The time is noted", name=name, note=Time(value=f.plumber_time)
             ),
         ),
         golden=(
@@ -116,8 +91,8 @@ def plumber_with_appointment(w: WorldView) -> Draft:
     )
 
 
-@pack.template("keep_door_code", apps=("contacts", "messages"))
-def keep_door_code(w: WorldView) -> Draft:
+@pack.template("keep_code_on_contact", apps=("contacts", "messages"), was="keep_door_code")
+def keep_code_on_contact(w: WorldView) -> Draft:
     """Note a fact from an archived conversation with the contact it came from."""
     f = facts(w.cast)
     words, member, fact = w.rng.choice(
@@ -134,12 +109,11 @@ def keep_door_code(w: WorldView) -> Draft:
         f"{first_name(member.name)}'s contact.",
         params={"person": person.id, "fact": fact},
         checks=(
-            Changed(
-                app="contacts",
-                table="people",
-                ids=(person.id,),
-                to={"note": Text(value=fact, mode="contains")},
-                says=f"It says {fact}",
+            changed(
+                "contacts.people",
+                person.id,
+                f"It says {fact}",
+                note=Text(value=fact, mode="contains"),
             ),
         ),
         golden=(
@@ -195,18 +169,13 @@ def note_that_reminds(w: WorldView) -> Draft:
         f"{words}. The date is in my texts.",
         params={"title": title, "day": day_before(day), "clock": clock},
         checks=(
-            Added(
-                app="notes",
-                table="notes",
-                where={"title": Text(value=title)},
-                says=f"There is a note {title}",
-            ),
-            Added(
-                app="notes",
-                table="notes",
+            added("notes.notes", f"There is a note {title}", title=Text(value=title)),
+            added(
+                "notes.notes",
+                f"It reminds on {spoken(day_before(day))} at {clock}",
                 weight=2,
-                where={"title": Text(value=title), "remind_s": when},
-                says=f"It reminds on {spoken(day_before(day))} at {clock}",
+                title=Text(value=title),
+                remind_s=when,
             ),
         ),
         golden=(
@@ -231,20 +200,9 @@ def note_of_debts(w: WorldView) -> Draft:
         "Look in my texts.",
         params={"mine": mine, "theirs": theirs},
         checks=(
-            Added(
-                app="notes",
-                table="notes",
-                where={"title": Text(value="Money")},
-                weight=0,
-                says="There is a list",
-            ),
+            added("notes.notes", "There is a list", weight=0, title=Text(value="Money")),
             *(
-                Added(
-                    app="notes",
-                    table="items",
-                    says=words,
-                    where={"note": note, "text": Money(cents=cents), "done": False},
-                )
+                added("notes.items", words, note=note, text=Money(cents=cents), done=False)
                 for cents, words in zip((mine, theirs), says, strict=True)
             ),
         ),

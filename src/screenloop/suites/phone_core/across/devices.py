@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from screenloop.criteria import Added, Check, Removed, Text, Time, Value
+from screenloop.criteria import Check, Text, Time, Value
 from screenloop.phone.apps.calendar import actions as calendar
 from screenloop.phone.apps.calendar.state import later
 from screenloop.phone.apps.clock import actions as clock
@@ -15,7 +15,17 @@ from screenloop.phone.apps.notes import seed as notes_seed
 from screenloop.phone.apps.settings import actions as settings
 from screenloop.phone.apps.settings.state import PHONE
 from screenloop.phone.apps.settings.state import State as Settings
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import (
+    Draft,
+    Pack,
+    WorldView,
+    add_row,
+    added,
+    call,
+    look,
+    removed,
+    set_row,
+)
 from screenloop.suites.phone_core.worlds.records import (
     chat_with,
     first_name,
@@ -48,24 +58,10 @@ def wake_before_event(w: WorldView) -> Draft:
         goal=f"Tomorrow I have to be at the dentist early. Wake me {before} minutes before that "
         "begins, just this once.",
         params={"time": time, "before": before},
-        patches=(
-            {
-                "app": "calendar",
-                "table": "events",
-                "op": "set",
-                "id": event.id,
-                "fields": {"start": start, "end": later(start, 45)},
-            },
-        ),
+        patches=(set_row("calendar.events", event.id, start=start, end=later(start, 45)),),
         checks=(
-            Added(
-                app="clock",
-                table="alarms",
-                where={"time": time, "enabled": True},
-                weight=2,
-                says=f"An alarm rings at {time}",
-            ),
-            Added(app="clock", table="alarms", where={"days": ""}, says="It rings once"),
+            added("clock.alarms", f"An alarm rings at {time}", weight=2, time=time, enabled=True),
+            added("clock.alarms", "It rings once", days=""),
         ),
         golden=(
             look(calendar.get, event=event.id, date=event.date),
@@ -81,11 +77,12 @@ def medicine_alarms(w: WorldView) -> Draft:
     old = alarm_labelled(w, "Take medicine")
     label = w.rng.choice(("Medicine", f.medicine))
     daily: tuple[Check, ...] = tuple(
-        Added(
-            app="clock",
-            table="alarms",
-            says=f"One rings at {time} every day",
-            where={"time": time, "days": EVERY_DAY, "enabled": True},
+        added(
+            "clock.alarms",
+            f"One rings at {time} every day",
+            time=time,
+            days=EVERY_DAY,
+            enabled=True,
         )
         for time in f.medicine_times
     )
@@ -95,16 +92,8 @@ def medicine_alarms(w: WorldView) -> Draft:
         params={"times": list(f.medicine_times), "label": label},
         checks=(
             *daily,
-            Added(
-                app="clock",
-                table="alarms",
-                where={"label": Text(value=label)},
-                count=2,
-                says=f"Both are called {label}",
-            ),
-            Removed(
-                app="clock", table="alarms", where={"id": old.id}, says="The old alarm is gone"
-            ),
+            added("clock.alarms", f"Both are called {label}", count=2, label=Text(value=label)),
+            removed("clock.alarms", "The old alarm is gone", id=old.id),
         ),
         golden=(
             look(notes.get, note=note_titled(w, "Health").id),
@@ -129,29 +118,16 @@ def time_the_oven(w: WorldView) -> Draft:
         goal=f"My {f.recipe.lower()} just went into the oven. Start a timer for as long as my "
         f'recipe says and call it "{label}".',
         params={"minutes": minutes, "label": label},
-        patches=(
-            {
-                "app": "notes",
-                "table": "notes",
-                "op": "set",
-                "id": note.id,
-                "fields": {"body": body},
-            },
-        ),
+        patches=(set_row("notes.notes", note.id, body=body),),
         checks=(
-            Added(
-                app="clock",
-                table="countdowns",
-                says="It runs for the right time",
+            added(
+                "clock.countdowns",
+                "It runs for the right time",
                 weight=2,
-                where={"total_s": 60 * minutes, "state": "running"},
+                total_s=60 * minutes,
+                state="running",
             ),
-            Added(
-                app="clock",
-                table="countdowns",
-                where={"label": Text(value=label)},
-                says=f"It is called {label}",
-            ),
+            added("clock.countdowns", f"It is called {label}", label=Text(value=label)),
         ),
         golden=(
             look(notes.get, note=note.id),
@@ -203,17 +179,13 @@ def join_network_from_note(w: WorldView) -> Draft:
         goal=f"Connect me to the Wi-Fi of {words}. I wrote the password into a note once.",
         params={"network": network.id},
         patches=(
-            {
-                "app": "notes",
-                "table": "notes",
-                "op": "add",
-                "row": {
-                    "title": title,
-                    "body": f"{more}\nWi-Fi {name}: {network.password}",
-                    "created_s": w.cast.at(-18),
-                    "edited_s": w.cast.at(-18),
-                },
-            },
+            add_row(
+                "notes.notes",
+                title=title,
+                body=f"{more}\nWi-Fi {name}: {network.password}",
+                created_s=w.cast.at(-18),
+                edited_s=w.cast.at(-18),
+            ),
         ),
         checks=joined(network.id, name),
         golden=(
@@ -232,18 +204,13 @@ def join_network_from_text(w: WorldView) -> Draft:
         "at home. It does not show by itself. Connect my phone to it.",
         params={"name": f.wifi_name},
         checks=(
-            Added(
-                app="settings",
-                table="networks",
-                says="The name is right",
-                where={"name": Text(value=f.wifi_name, mode="exact"), "secured": True},
+            added(
+                "settings.networks",
+                "The name is right",
+                name=Text(value=f.wifi_name, mode="exact"),
+                secured=True,
             ),
-            Added(
-                app="settings",
-                table="networks",
-                where={"password": f.wifi_password},
-                says="The password is right",
-            ),
+            added("settings.networks", "The password is right", password=f.wifi_password),
             Value(app="os", path="wifi_network", to=f.wifi_name, says="The phone is in it"),
         ),
         golden=(
@@ -286,16 +253,13 @@ def hotspot_for_friend(w: WorldView) -> Draft:
     )
 
 
-@pack.template("text_serial_number", apps=("settings", "messages"))
-def text_serial_number(w: WorldView) -> Draft:
+@pack.template("text_fact_about_phone", apps=("settings", "messages"), was="text_serial_number")
+def text_fact_about_phone(w: WorldView) -> Draft:
     """Text a fact about the phone."""
     person = w.pick(without_chat(w))
     phone = w.state(Settings).phone[PHONE]
     words, fact = w.rng.choice(
-        (
-            ("its serial number", phone.serial),
-            ("the number to call it by", phone.number),
-        )
+        (("its serial number", phone.serial), ("the number to call it by", phone.number))
     )
     return Draft(
         goal=f"{person.name} takes out an insurance for this phone and needs {words}. Look it up "
@@ -304,8 +268,5 @@ def text_serial_number(w: WorldView) -> Draft:
         checks=texted(
             w, person.phone, Text(value=fact, mode="contains"), says=f"{person.name} has {words}"
         ),
-        golden=(
-            look(settings.about),
-            call(messages.start, phone=person.phone, text=fact),
-        ),
+        golden=(look(settings.about), call(messages.start, phone=person.phone, text=fact)),
     )

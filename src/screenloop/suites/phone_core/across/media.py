@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from screenloop.criteria import Added, Text
+from screenloop.criteria import Text
 from screenloop.phone.apps.calendar import actions as calendar
 from screenloop.phone.apps.gallery import actions as gallery
 from screenloop.phone.apps.gallery.state import State, found
 from screenloop.phone.apps.messages import actions as messages
 from screenloop.phone.apps.messages.seed import facts, spoken
 from screenloop.phone.apps.notes import actions as notes
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, look
 from screenloop.suites.phone_core.worlds.records import (
     chat_with,
     new_note_id,
@@ -57,18 +57,20 @@ def send_photo(w: WorldView) -> Draft:
         params={"thread": thread.id, "photo": photo.id},
         patches=quiet(thread),
         checks=(
-            Added(
-                app="messages",
-                table="messages",
+            added(
+                "messages.messages",
+                f"{person.name} got the picture",
                 weight=2,
-                says=f"{person.name} got the picture",
-                where={"thread": thread.id, "mine": True, "photo": photo.id},
+                thread=thread.id,
+                mine=True,
+                photo=photo.id,
             ),
-            Added(
-                app="messages",
-                table="messages",
-                says="The words are right",
-                where={"thread": thread.id, "mine": True, "text": Text(value=text)},
+            added(
+                "messages.messages",
+                "The words are right",
+                thread=thread.id,
+                mine=True,
+                text=Text(value=text),
             ),
         ),
         golden=(call(messages.send, thread=thread.id, text=text, photo=photo.id),),
@@ -86,17 +88,18 @@ def return_to_photo_place(w: WorldView) -> Draft:
         f"for the whole of {spoken(day)}, with the town as the place.",
         params={"photo": photo.id, "title": title, "day": day},
         checks=(
-            Added(
-                app="calendar",
-                table="events",
-                says=f"{title} is planned for {day}",
-                where={"title": Text(value=title), "date": day, "all_day": True},
+            added(
+                "calendar.events",
+                f"{title} is planned for {day}",
+                title=Text(value=title),
+                date=day,
+                all_day=True,
             ),
-            Added(
-                app="calendar",
-                table="events",
-                says=f"It takes place in {photo.place}",
-                where={"title": Text(value=title), "location": Text(value=photo.place)},
+            added(
+                "calendar.events",
+                f"It takes place in {photo.place}",
+                title=Text(value=title),
+                location=Text(value=photo.place),
             ),
         ),
         golden=(
@@ -119,18 +122,10 @@ def list_of_documents(w: WorldView) -> Draft:
         f'list "{title}" with one line for each, which I can tick off.',
         params={"folder": folder.id, "title": title},
         checks=(
-            Added(
-                app="notes",
-                table="notes",
-                where={"title": Text(value=title)},
-                says=f"There is a list {title}",
-            ),
+            added("notes.notes", f"There is a list {title}", title=Text(value=title)),
             *(
-                Added(
-                    app="notes",
-                    table="items",
-                    says=f"{name} is on it",
-                    where={"note": note, "text": Text(value=name), "done": False},
+                added(
+                    "notes.items", f"{name} is on it", note=note, text=Text(value=name), done=False
                 )
                 for name in names
             ),

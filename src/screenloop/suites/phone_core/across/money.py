@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer, Wait
-from screenloop.criteria import Added, AnswerIs, Changed, Count, Money, Text
+from screenloop.criteria import AnswerIs, Count, Money, Text
 from screenloop.phone.apps.calendar import actions as calendar
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.messages import actions as messages
@@ -17,7 +17,7 @@ from screenloop.phone.apps.wallet import state as look_ups
 from screenloop.phone.apps.wallet.seed import CATEGORIES, code_for
 from screenloop.phone.apps.wallet.state import State, spent
 from screenloop.phone.declare.cast import Member
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
 from screenloop.suites.phone_core.worlds.money import asked, balance_is, plain, sent
 from screenloop.suites.phone_core.worlds.records import (
     chat_with,
@@ -123,13 +123,7 @@ def pay_request_and_tell(w: WorldView) -> Draft:
         patches=quiet(thread) if thread else (),
         allowed=("messages.threads.archived",) if thread and thread.archived else (),
         checks=(
-            Changed(
-                app="wallet",
-                table="requests",
-                ids=(request.id,),
-                to={"state": "paid"},
-                says="The request is paid",
-            ),
+            changed("wallet.requests", request.id, "The request is paid", state="paid"),
             sent(person, request.amount_cents, says=f"{person.name} got the money"),
             balance_is(w, -request.amount_cents),
             *texted(w, person.phone, Text(value=text), weight=2, says=f"{person.name} knows"),
@@ -148,24 +142,13 @@ def bill_of_plumber(w: WorldView) -> Draft:
         f'for "{name}", due on the day the plumber comes.',
         params={"cents": f.plumber_cents, "day": f.plumber_day},
         checks=(
-            Added(
-                app="wallet",
-                table="bills",
-                says=f"There is a bill of {name}",
-                where={"payee": Text(value=name), "paid": False},
+            added("wallet.bills", f"There is a bill of {name}", payee=Text(value=name), paid=False),
+            added(
+                "wallet.bills",
+                f"It is over {dollars(f.plumber_cents)}",
+                amount_cents=f.plumber_cents,
             ),
-            Added(
-                app="wallet",
-                table="bills",
-                where={"amount_cents": f.plumber_cents},
-                says=f"It is over {dollars(f.plumber_cents)}",
-            ),
-            Added(
-                app="wallet",
-                table="bills",
-                where={"due": f.plumber_day},
-                says=f"It is due on {f.plumber_day}",
-            ),
+            added("wallet.bills", f"It is due on {f.plumber_day}", due=f.plumber_day),
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, f.plumber.phone).id),
@@ -188,19 +171,14 @@ def confirm_new_card(w: WorldView) -> Draft:
         params={"bank": bank, "number": number, "expires": expires},
         allowed=("messages.messages", "messages.threads"),
         checks=(
-            Added(
-                app="wallet",
-                table="cards",
-                says="The card is there",
-                where={"bank": Text(value=bank), "last4": number[-4:], "expires": expires},
+            added(
+                "wallet.cards",
+                "The card is there",
+                bank=Text(value=bank),
+                last4=number[-4:],
+                expires=expires,
             ),
-            Added(
-                app="wallet",
-                table="cards",
-                where={"last4": number[-4:], "verified": True},
-                weight=2,
-                says="It is confirmed",
-            ),
+            added("wallet.cards", "It is confirmed", weight=2, last4=number[-4:], verified=True),
             Count(
                 app="messages",
                 table="messages",
@@ -253,24 +231,19 @@ def bill_into_calendar(w: WorldView) -> Draft:
         "How much it is should stand in the notes of the entry.",
         params={"bill": bill.id, "day": bill.due},
         checks=(
-            Added(
-                app="calendar",
-                table="events",
-                says=f"{title} is in the calendar on the day",
-                where={"title": Text(value=title), "date": bill.due},
+            added(
+                "calendar.events",
+                f"{title} is in the calendar on the day",
                 weight=2,
+                title=Text(value=title),
+                date=bill.due,
             ),
-            Added(
-                app="calendar",
-                table="events",
-                where={"title": Text(value=title), "all_day": True},
-                says="All day",
-            ),
-            Added(
-                app="calendar",
-                table="events",
-                says="The amount is noted",
-                where={"title": Text(value=title), "note": Money(cents=bill.amount_cents)},
+            added("calendar.events", "All day", title=Text(value=title), all_day=True),
+            added(
+                "calendar.events",
+                "The amount is noted",
+                title=Text(value=title),
+                note=Money(cents=bill.amount_cents),
             ),
         ),
         golden=(
@@ -300,14 +273,11 @@ def note_of_spending(w: WorldView) -> Draft:
         f"on {second[1][0].lower()}.",
         params={"categories": [first[0], second[0]]},
         checks=tuple(
-            Added(
-                app="notes",
-                table="notes",
-                says=f"It tells the sum for {c[1][0].lower()}",
-                where={
-                    "title": Text(value=title),
-                    "body": Text(value=plain(sums[c[0]]), mode="contains"),
-                },
+            added(
+                "notes.notes",
+                f"It tells the sum for {c[1][0].lower()}",
+                title=Text(value=title),
+                body=Text(value=plain(sums[c[0]]), mode="contains"),
             )
             for c in (first, second)
         ),
@@ -328,24 +298,13 @@ def bill_of_garage(w: WorldView) -> Draft:
         f'my bills, as "{payee}", to be paid on that very day.',
         params={"cents": f.garage_cents, "day": f.service_day},
         checks=(
-            Added(
-                app="wallet",
-                table="bills",
-                says=f"There is a bill of {payee}",
-                where={"payee": Text(value=payee), "paid": False},
+            added(
+                "wallet.bills", f"There is a bill of {payee}", payee=Text(value=payee), paid=False
             ),
-            Added(
-                app="wallet",
-                table="bills",
-                where={"amount_cents": f.garage_cents},
-                says=f"It is over {dollars(f.garage_cents)}",
+            added(
+                "wallet.bills", f"It is over {dollars(f.garage_cents)}", amount_cents=f.garage_cents
             ),
-            Added(
-                app="wallet",
-                table="bills",
-                where={"due": f.service_day},
-                says=f"It is due on {f.service_day}",
-            ),
+            added("wallet.bills", f"It is due on {f.service_day}", due=f.service_day),
         ),
         golden=(
             look(notes.get, note=note_titled(w, "Car").id),

@@ -13,7 +13,7 @@ from screenloop.phone.apps.messages.state import State as Chats
 from screenloop.phone.apps.messages.state import person_of, thread_of
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.phone.apps.notes import seed as notes_seed
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look, set_row
 from screenloop.suites.phone_core.worlds.records import (
     at_s,
     chat_with,
@@ -48,8 +48,8 @@ def text_number_on(w: WorldView) -> Draft:
     )
 
 
-@pack.template("text_guest_password", apps=("messages", "notes"))
-def text_guest_password(w: WorldView) -> Draft:
+@pack.template("text_code_from_note", apps=("messages", "notes"), was="text_guest_password")
+def text_code_from_note(w: WorldView) -> Draft:
     """Text a fact from a note."""
     f = notes_seed.facts(w.cast)
     to = w.pick(without_chat(w))
@@ -225,15 +225,7 @@ def schedule_birthday_text(w: WorldView) -> Draft:
         goal=f"Look up {to.name}'s birthday and see to it that this text goes out to them at "
         f'{clock} on the next one: "{text}"',
         params={"thread": thread.id, "day": day, "clock": clock, "text": text},
-        patches=(
-            {
-                "app": "contacts",
-                "table": "people",
-                "op": "set",
-                "id": person.id,
-                "fields": {"birthday": born},
-            },
-        ),
+        patches=(set_row("contacts.people", person.id, birthday=born),),
         checks=(
             _scheduled(to.phone, "text", Text(value=text), "The text is as it was given"),
             _scheduled(to.phone, "at_s", at_s(day, clock), f"It goes out on {spoken(day)}"),
@@ -276,8 +268,8 @@ def number_of_recommender(w: WorldView) -> Draft:
     )
 
 
-@pack.template("email_of_debtor", apps=("messages", "contacts"))
-def email_of_debtor(w: WorldView) -> Draft:
+@pack.template("email_of_chat_partner", apps=("messages", "contacts"), was="email_of_debtor")
+def email_of_chat_partner(w: WorldView) -> Draft:
     """Tell the address of somebody who is known by what was written."""
     f = facts(w.cast)
     words, member = w.rng.choice(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from screenloop.criteria import Added, Money, Text
+from screenloop.criteria import Money, Text
 from screenloop.phone.apps.messages import actions as messages
 from screenloop.phone.apps.messages.seed import SHOP, dollars, facts
 from screenloop.phone.apps.notes import actions as notes
@@ -12,7 +12,7 @@ from screenloop.phone.apps.shop import state as look_ups
 from screenloop.phone.apps.shop.seed import totals
 from screenloop.phone.apps.shop.state import State
 from screenloop.phone.apps.wallet.seed import BALANCE
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, look, set_row
 from screenloop.suites.phone_core.worlds.money import (
     HOME,
     WORK,
@@ -49,16 +49,7 @@ def gift_from_note(w: WorldView) -> Draft:
         goal=f"I noted down what to give {gift.person.name} as a present. Order one from Nimbus, "
         f"in any colour, with standard delivery to my {label} address, and pay from my balance.",
         params={"product": product.id, "address": address},
-        patches=(
-            {
-                "app": "notes",
-                "table": "items",
-                "op": "set",
-                "id": line.id,
-                "fields": {"text": idea},
-            },
-            *empty_cart(w),
-        ),
+        patches=(set_row("notes.items", line.id, text=idea), *empty_cart(w)),
         checks=(
             *item_is(product, 1),
             *ordered(w, address=address, speed="standard", total_cents=cents),
@@ -106,10 +97,7 @@ def text_price(w: WorldView) -> Draft:
         "costs at the moment. Answer that with a text.",
         params={"person": person.id, "product": product.id},
         checks=texted(
-            w,
-            person.phone,
-            Money(cents=product.price_cents),
-            says=f"{person.name} knows the price",
+            w, person.phone, Money(cents=product.price_cents), says=f"{person.name} knows the price"
         ),
         golden=(
             look(look_ups.get, product=product.id),
@@ -130,11 +118,11 @@ def note_pickup_code(w: WorldView) -> Draft:
         "and the code that the driver wants to see.",
         params={"title": title},
         checks=tuple(
-            Added(
-                app="notes",
-                table="notes",
-                says=f"The note tells the {words}",
-                where={"title": Text(value=title), "body": Text(value=part, mode="contains")},
+            added(
+                "notes.notes",
+                f"The note tells the {words}",
+                title=Text(value=title),
+                body=Text(value=part, mode="contains"),
             )
             for part, words in parts
         ),

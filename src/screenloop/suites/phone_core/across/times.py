@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from screenloop.actions import Answer
-from screenloop.criteria import Added, AnswerIs, Changed, Money, Set, Text, Time
+from screenloop.criteria import AnswerIs, Money, Set, Text, Time
 from screenloop.phone.apps.calendar import actions as calendar
 from screenloop.phone.apps.calendar.state import State, later, overlapping
 from screenloop.phone.apps.contacts import pages as contacts
@@ -15,7 +15,17 @@ from screenloop.phone.apps.messages.state import State as Chats
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.phone.apps.notes import seed as notes_seed
 from screenloop.phone.declare.cast import CITIES
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import (
+    Draft,
+    Pack,
+    WorldView,
+    add_row,
+    added,
+    call,
+    changed,
+    look,
+    set_row,
+)
 from screenloop.suites.phone_core.worlds.records import (
     chat_with,
     first_name,
@@ -25,13 +35,7 @@ from screenloop.suites.phone_core.worlds.records import (
     texted,
     without_chat,
 )
-from screenloop.suites.phone_core.worlds.times import (
-    event_titled,
-    on_day,
-    planned,
-    said,
-    text_to,
-)
+from screenloop.suites.phone_core.worlds.times import event_titled, on_day, planned, said, text_to
 
 pack = Pack("time")
 
@@ -59,12 +63,11 @@ def invite_people_of_city(w: WorldView) -> Draft:
         goal=f"All of my contacts who live in {city} shall come along to {title}. Invite them.",
         params={"event": event.id, "city": city, "names": list(names)},
         checks=(
-            Changed(
-                app="calendar",
-                table="events",
-                ids=(event.id,),
-                to={"guests": Set(values=names)},
-                says="All of them are invited, nobody else",
+            changed(
+                "calendar.events",
+                event.id,
+                "All of them are invited, nobody else",
+                guests=Set(values=names),
             ),
         ),
         golden=(
@@ -104,15 +107,7 @@ def birthday_into_calendar(w: WorldView) -> Draft:
         goal=f"Look up when {person.name} was born and keep the next birthday in my calendar: "
         f'"{title}", all day, among the family events, with a reminder a day before.',
         params={"person": person.id, "day": day},
-        patches=(
-            {
-                "app": "contacts",
-                "table": "people",
-                "op": "set",
-                "id": person.id,
-                "fields": {"birthday": born},
-            },
-        ),
+        patches=(set_row("contacts.people", person.id, birthday=born),),
         checks=planned(
             title,
             "The birthday is kept",
@@ -304,12 +299,7 @@ def offer_free_hour(w: WorldView) -> Draft:
     one, two, three = sorted((*busy, free))
     thread = f"thread{len(w.state(Chats).threads) + 1}"
     patches = (
-        {
-            "app": "messages",
-            "table": "threads",
-            "op": "add",
-            "row": {"phone": person.phone, "unread": 1},
-        },
+        add_row("messages.threads", phone=person.phone, unread=1),
         said(
             w,
             thread,
@@ -352,13 +342,7 @@ def decline_and_explain(w: WorldView) -> Draft:
         patches=patches,
         allowed=("messages.threads.archived",),
         checks=(
-            Changed(
-                app="calendar",
-                table="events",
-                ids=(event.id,),
-                to={"reply": "no"},
-                says=f"{event.title} is declined",
-            ),
+            changed("calendar.events", event.id, f"{event.title} is declined", reply="no"),
             *texted(w, person.phone, Text(value=text), says=f"{person.name} got the text"),
         ),
         golden=(
@@ -385,19 +369,14 @@ def list_of_day(w: WorldView) -> Draft:
         "one line for each, by its name.",
         params={"day": day, "titles": titles},
         checks=(
-            Added(
-                app="notes",
-                table="notes",
-                where={"title": Text(value=title)},
-                weight=0,
-                says="There is a list",
-            ),
+            added("notes.notes", "There is a list", weight=0, title=Text(value=title)),
             *(
-                Added(
-                    app="notes",
-                    table="items",
-                    says=f"{line} is on it",
-                    where={"note": note, "text": Text(value=line, mode="contains"), "done": False},
+                added(
+                    "notes.items",
+                    f"{line} is on it",
+                    note=note,
+                    text=Text(value=line, mode="contains"),
+                    done=False,
                 )
                 for line in titles
             ),

@@ -7,7 +7,7 @@ from screenloop.phone.apps.calendar import actions as calendar
 from screenloop.phone.apps.calendar.state import REMINDERS, Event, State, later
 from screenloop.phone.apps.contacts.pages import State as Contacts
 from screenloop.phone.apps.messages.seed import spoken
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, changed
 from screenloop.suites.phone_core.worlds.records import first_name
 from screenloop.suites.phone_core.worlds.times import event_titled, length_min, planned
 
@@ -127,8 +127,8 @@ def plan_weekly_course(w: WorldView) -> Draft:
     )
 
 
-@pack.template("movies_again", apps=("calendar",))
-def movies_again(w: WorldView) -> Draft:
+@pack.template("repeat_event_once", apps=("calendar",), was="movies_again")
+def repeat_event_once(w: WorldView) -> Draft:
     """Plan the same event once more on another day."""
     event = event_titled(w, w.rng.choice(("Movie night", "Design workshop", "Dentist")))
     day = w.cast.day(w.rng.randrange(17, 27))
@@ -166,27 +166,9 @@ def event_was_moved(w: WorldView) -> Draft:
         "to take before. Correct my calendar.",
         params={"event": event.id, "day": day, "start": start},
         checks=(
-            Changed(
-                app="calendar",
-                table="events",
-                ids=(event.id,),
-                to={"date": day},
-                says=f"{event.title} is on {spoken(day)}",
-            ),
-            Changed(
-                app="calendar",
-                table="events",
-                ids=(event.id,),
-                to={"start": start},
-                says=f"It starts at {start}",
-            ),
-            Changed(
-                app="calendar",
-                table="events",
-                ids=(event.id,),
-                to={"end": end},
-                says=f"It ends at {end}",
-            ),
+            changed("calendar.events", event.id, f"{event.title} is on {spoken(day)}", date=day),
+            changed("calendar.events", event.id, f"It starts at {start}", start=start),
+            changed("calendar.events", event.id, f"It ends at {end}", end=end),
         ),
         golden=(call(calendar.move, event=event.id, date=day, start=start, end=end),),
     )
@@ -205,12 +187,11 @@ def remind_of_event(w: WorldView) -> Draft:
         f"{_ahead(before)} before it starts.",
         params={"event": event.id, "before": before},
         checks=(
-            Changed(
-                app="calendar",
-                table="events",
-                ids=(event.id,),
-                to={"reminder_min": before},
-                says=f"The phone reminds {_ahead(before)} before",
+            changed(
+                "calendar.events",
+                event.id,
+                f"The phone reminds {_ahead(before)} before",
+                reminder_min=before,
             ),
         ),
         golden=(call(calendar.remind_before, event=event.id, reminder_min=before),),
@@ -228,12 +209,11 @@ def lesson_falls_through(w: WorldView) -> Draft:
         "calendar. All other weeks stay as they are.",
         params={"event": event.id, "day": day},
         checks=(
-            Changed(
-                app="calendar",
-                table="events",
-                ids=(event.id,),
-                to={"skips": Set(values=(day,))},
-                says=f"{event.title} is left out on {spoken(day)} only",
+            changed(
+                "calendar.events",
+                event.id,
+                f"{event.title} is left out on {spoken(day)} only",
+                skips=Set(values=(day,)),
             ),
         ),
         golden=(call(calendar.skip, event=event.id, date=day),),
@@ -275,23 +255,18 @@ def answer_invitation(w: WorldView) -> Draft:
     """Answer an invitation."""
     event = w.pick(w.state(State).events, lambda e: bool(e.organiser))
     reply, words = w.rng.choice(
-        (
-            ("yes", "I will come"),
-            ("no", "I cannot come"),
-            ("maybe", "I do not know yet if I can"),
-        )
+        (("yes", "I will come"), ("no", "I cannot come"), ("maybe", "I do not know yet if I can"))
     )
     return Draft(
         goal=f"{event.organiser} wants to know whether I come to what we have on "
         f"{spoken(event.date)}. {words}. Answer the invitation.",
         params={"event": event.id, "reply": reply},
         checks=(
-            Changed(
-                app="calendar",
-                table="events",
-                ids=(event.id,),
-                to={"reply": reply},
-                says=f"The answer to {event.organiser} is {reply}",
+            changed(
+                "calendar.events",
+                event.id,
+                f"The answer to {event.organiser} is {reply}",
+                reply=reply,
             ),
         ),
         golden=(call(calendar.answer, event=event.id, reply=reply),),
@@ -309,12 +284,11 @@ def other_guest_comes(w: WorldView) -> Draft:
         goal=f"{first_name(gone)} cannot come to {event.title}. Invite {comes} instead.",
         params={"event": event.id, "gone": gone, "comes": comes},
         checks=(
-            Changed(
-                app="calendar",
-                table="events",
-                ids=(event.id,),
-                to={"guests": Set(values=guests)},
-                says=f"{comes} comes, {gone} does not",
+            changed(
+                "calendar.events",
+                event.id,
+                f"{comes} comes, {gone} does not",
+                guests=Set(values=guests),
             ),
         ),
         golden=(
@@ -335,13 +309,7 @@ def arrange_calendar(w: WorldView) -> Draft:
         f"{_ahead(before)} before unless I say otherwise.",
         params={"layer": layer, "before": before},
         checks=(
-            Changed(
-                app="calendar",
-                table="layers",
-                ids=(layer,),
-                to={"shown": False},
-                says=f"The {layer} events are not shown",
-            ),
+            changed("calendar.layers", layer, f"The {layer} events are not shown", shown=False),
             Value(app="calendar", path="sunday_first", to=True, says="Weeks begin on Sunday"),
             Value(
                 app="calendar",

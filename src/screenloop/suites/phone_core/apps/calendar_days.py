@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer, Tool
-from screenloop.criteria import AnswerIs, Changed, Check, Number, Removed, Set, Text, Time
+from screenloop.criteria import AnswerIs, Check, Number, Set, Text, Time
 from screenloop.phone.apps.calendar import actions as calendar
 from screenloop.phone.apps.calendar.state import State, later
 from screenloop.phone.apps.messages.seed import spoken
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import (
+    Draft,
+    Pack,
+    WorldView,
+    call,
+    changed,
+    look,
+    removed,
+    set_row,
+)
 from screenloop.suites.phone_core.worlds.times import event_titled, on_day
 
 pack = Pack("time")
@@ -30,8 +39,8 @@ def end_of_busy_day(w: WorldView) -> Draft:
     )
 
 
-@pack.template("booking_code_of_flight", apps=("calendar",))
-def booking_code_of_flight(w: WorldView) -> Draft:
+@pack.template("detail_of_flight", apps=("calendar",), was="booking_code_of_flight")
+def detail_of_flight(w: WorldView) -> Draft:
     """Tell a fact that stands in an event's note."""
     flight = event_titled(w, "Flight to Mirador")
     seat = f"{w.rng.randrange(2, 40)}{w.rng.choice('ABCDEF')}"
@@ -43,20 +52,9 @@ def booking_code_of_flight(w: WorldView) -> Draft:
         goal=f"They ask me for the {words} of my flight to Mirador. What is it? Just the {words}, "
         "please.",
         params={"fact": fact},
-        patches=(
-            {
-                "app": "calendar",
-                "table": "events",
-                "op": "set",
-                "id": flight.id,
-                "fields": {"note": f"Seat {seat}, booking {code}"},
-            },
-        ),
+        patches=(set_row("calendar.events", flight.id, note=f"Seat {seat}, booking {code}"),),
         checks=(AnswerIs(to=Text(value=fact), says=f"The {words} is right"),),
-        golden=(
-            look(calendar.get, event=flight.id, date=flight.date),
-            Answer(text=fact),
-        ),
+        golden=(look(calendar.get, event=flight.id, date=flight.date), Answer(text=fact)),
     )
 
 
@@ -71,15 +69,7 @@ def break_between_events(w: WorldView) -> Draft:
         goal=f"On {spoken(day)} I have lunch and an appointment at the dentist. How many minutes "
         "are there between the two?",
         params={"minutes": minutes},
-        patches=(
-            {
-                "app": "calendar",
-                "table": "events",
-                "op": "set",
-                "id": dentist.id,
-                "fields": {"start": start, "end": later(start, 45)},
-            },
-        ),
+        patches=(set_row("calendar.events", dentist.id, start=start, end=later(start, 45)),),
         checks=(AnswerIs(to=Number(value=minutes), says="The length of the break"),),
         golden=(look(calendar.day_events, day=day), Answer(text=str(minutes))),
     )
@@ -118,32 +108,22 @@ def resolve_collision(w: WorldView) -> Draft:
         "takes as long as before.",
         params={"day": day, "start": end},
         patches=tuple(
-            {
-                "app": "calendar",
-                "table": "events",
-                "op": "set",
-                "id": row.id,
-                "fields": {"date": day, "start": first, "end": last},
-            }
+            set_row("calendar.events", row.id, date=day, start=first, end=last)
             for row, first, last in (
                 (meeting, start, end),
                 (mine, own_start, later(own_start, minutes)),
             )
         ),
         checks=(
-            Changed(
-                app="calendar",
-                table="events",
-                ids=(mine.id,),
-                to={"date": day, "start": end},
-                says=f"{mine.title} starts when {meeting.title} ends",
+            changed(
+                "calendar.events",
+                mine.id,
+                f"{mine.title} starts when {meeting.title} ends",
+                date=day,
+                start=end,
             ),
-            Changed(
-                app="calendar",
-                table="events",
-                ids=(mine.id,),
-                to={"end": later(end, minutes)},
-                says="It takes as long as before",
+            changed(
+                "calendar.events", mine.id, "It takes as long as before", end=later(end, minutes)
             ),
         ),
         golden=(
@@ -163,36 +143,20 @@ def away_for_a_day(w: WorldView) -> Draft:
         says, ids = event.title, (event.id,)
         if event.organiser:
             golden.append(call(calendar.answer, event=event.id, reply="no"))
-            checks.append(
-                Changed(
-                    app="calendar",
-                    table="events",
-                    ids=ids,
-                    to={"reply": "no"},
-                    says=f"{says} is declined",
-                )
-            )
+            checks.append(changed("calendar.events", ids, f"{says} is declined", reply="no"))
         elif event.repeat != "none":
             golden.append(call(calendar.skip, event=event.id, date=day))
             checks.append(
-                Changed(
-                    app="calendar",
-                    table="events",
-                    ids=ids,
-                    to={"skips": Set(values=(day,))},
-                    says=f"{says} is left out on that day only",
+                changed(
+                    "calendar.events",
+                    ids,
+                    f"{says} is left out on that day only",
+                    skips=Set(values=(day,)),
                 )
             )
         else:
             golden.append(call(calendar.delete, event=event.id))
-            checks.append(
-                Removed(
-                    app="calendar",
-                    table="events",
-                    where={"id": event.id},
-                    says=f"{says} is off the calendar",
-                )
-            )
+            checks.append(removed("calendar.events", f"{says} is off the calendar", id=event.id))
     return Draft(
         goal=f"I will be away on {spoken(day)}. Decline what others invited me to on that day, "
         "and take everything else off it. What comes every week must stay on its other days.",
@@ -214,12 +178,11 @@ def answer_all_invitations(w: WorldView) -> Draft:
         f"{words[work]}; for all others, {words[private]}.",
         params={"work": work, "private": private},
         checks=tuple(
-            Changed(
-                app="calendar",
-                table="events",
-                ids=(e.id,),
-                to={"reply": replies[e.id]},
-                says=f"The answer for {e.title} is {replies[e.id]}",
+            changed(
+                "calendar.events",
+                e.id,
+                f"The answer for {e.title} is {replies[e.id]}",
+                reply=replies[e.id],
             )
             for e in asked
         ),

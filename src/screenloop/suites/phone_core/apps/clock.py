@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer
-from screenloop.criteria import Added, AnswerIs, Changed, Count, Removed, Text, Time, Value
+from screenloop.criteria import AnswerIs, Changed, Count, Text, Time, Value
 from screenloop.phone.apps.calendar.state import later
 from screenloop.phone.apps.clock import actions as clock
 from screenloop.phone.apps.clock.state import State, Zone
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import (
+    Draft,
+    Pack,
+    WorldView,
+    add_row,
+    added,
+    call,
+    changed,
+    look,
+    removed,
+    set_row,
+)
 from screenloop.suites.phone_core.worlds.times import alarm_labelled, weekdays
 
 pack = Pack("time")
@@ -24,8 +35,8 @@ def _chosen(w: WorldView) -> list[Zone]:
 # ---- alarms ------------------------------------------------------------------------------------
 
 
-@pack.template("alarm_for_run", apps=("clock",))
-def alarm_for_run(w: WorldView) -> Draft:
+@pack.template("repeating_alarm", apps=("clock",), was="alarm_for_run")
+def repeating_alarm(w: WorldView) -> Draft:
     """Set an alarm that repeats on some weekdays."""
     label, days = w.rng.choice(LABELS), w.rng.choice(DAY_CHOICES)
     time = f"{w.rng.randrange(5, 9):02d}:{w.rng.choice(('05', '20', '35', '50'))}"
@@ -33,24 +44,9 @@ def alarm_for_run(w: WorldView) -> Draft:
         goal=f'Wake me on {weekdays(days)} at {time} from now on; call it "{label}".',
         params={"label": label, "days": days, "time": time},
         checks=(
-            Added(
-                app="clock",
-                table="alarms",
-                where={"time": time, "enabled": True},
-                says=f"An alarm rings at {time}",
-            ),
-            Added(
-                app="clock",
-                table="alarms",
-                where={"days": days},
-                says=f"It rings on {weekdays(days)}",
-            ),
-            Added(
-                app="clock",
-                table="alarms",
-                where={"label": Text(value=label)},
-                says=f"It is called {label}",
-            ),
+            added("clock.alarms", f"An alarm rings at {time}", time=time, enabled=True),
+            added("clock.alarms", f"It rings on {weekdays(days)}", days=days),
+            added("clock.alarms", f"It is called {label}", label=Text(value=label)),
         ),
         golden=(call(clock.add_alarm, time=time, label=label, days=days),),
     )
@@ -96,12 +92,11 @@ def switch_alarm(w: WorldView) -> Draft:
         goal=words,
         params={"alarm": alarm.id, "on": on},
         checks=(
-            Changed(
-                app="clock",
-                table="alarms",
-                ids=(alarm.id,),
-                to={"enabled": on},
-                says=f"The alarm {label} is {'on' if on else 'off'}",
+            changed(
+                "clock.alarms",
+                alarm.id,
+                f"The alarm {label} is {'on' if on else 'off'}",
+                enabled=on,
             ),
         ),
         golden=(call(clock.enable, alarm=alarm.id, on=on),),
@@ -120,20 +115,8 @@ def later_on_more_days(w: WorldView) -> Draft:
         "well. Change the alarm that I have for that.",
         params={"alarm": alarm.id, "time": time, "days": days},
         checks=(
-            Changed(
-                app="clock",
-                table="alarms",
-                ids=(alarm.id,),
-                to={"time": time},
-                says=f"It rings at {time}",
-            ),
-            Changed(
-                app="clock",
-                table="alarms",
-                ids=(alarm.id,),
-                to={"days": days},
-                says=f"It rings on {weekdays(days)}",
-            ),
+            changed("clock.alarms", alarm.id, f"It rings at {time}", time=time),
+            changed("clock.alarms", alarm.id, f"It rings on {weekdays(days)}", days=days),
         ),
         golden=(
             call(
@@ -194,24 +177,14 @@ def delete_unused_alarms(w: WorldView) -> Draft:
     return Draft(
         goal="Tidy up my alarms: those that are switched off can go for good.",
         params={"off": [a.id for a in off]},
-        patches=tuple(
-            {
-                "app": "clock",
-                "table": "alarms",
-                "op": "set",
-                "id": a.id,
-                "fields": {"enabled": a not in off},
-            }
-            for a in alarms
-        ),
+        patches=tuple(set_row("clock.alarms", a.id, enabled=a not in off) for a in alarms),
         checks=(
-            Removed(
-                app="clock",
-                table="alarms",
-                where={"enabled": False},
-                count=len(off),
+            removed(
+                "clock.alarms",
+                "All alarms that were off are gone",
                 weight=2,
-                says="All alarms that were off are gone",
+                count=len(off),
+                enabled=False,
             ),
             Count(
                 app="clock",
@@ -236,16 +209,7 @@ def first_alarm_of_day(w: WorldView) -> Draft:
     return Draft(
         goal=f"At what time do I hear the first alarm on {weekdays(day)}?",
         params={"day": day},
-        patches=tuple(
-            {
-                "app": "clock",
-                "table": "alarms",
-                "op": "set",
-                "id": a.id,
-                "fields": {"enabled": a.id in on},
-            }
-            for a in alarms
-        ),
+        patches=tuple(set_row("clock.alarms", a.id, enabled=a.id in on) for a in alarms),
         checks=(AnswerIs(to=Time(value=min(ringing)), says="The first one that is on"),),
         golden=(look(clock.list_alarms), Answer(text=min(ringing))),
     )
@@ -254,8 +218,8 @@ def first_alarm_of_day(w: WorldView) -> Draft:
 # ---- timers ------------------------------------------------------------------------------------
 
 
-@pack.template("time_the_eggs", apps=("clock",))
-def time_the_eggs(w: WorldView) -> Draft:
+@pack.template("labelled_timer", apps=("clock",), was="time_the_eggs")
+def labelled_timer(w: WorldView) -> Draft:
     """Start a timer with a label."""
     label = w.rng.choice(("Eggs", "Tea", "Face mask", "Plank", "Steak"))
     minutes, seconds = w.rng.choice((2, 3, 6, 7, 11, 12)), w.rng.choice((5, 10, 15, 20))
@@ -264,19 +228,14 @@ def time_the_eggs(w: WorldView) -> Draft:
         goal=f'Give me a signal in {words}, marked "{label}". Start now.',
         params={"label": label, "minutes": minutes, "seconds": seconds},
         checks=(
-            Added(
-                app="clock",
-                table="countdowns",
-                says=f"A timer of {words} runs",
+            added(
+                "clock.countdowns",
+                f"A timer of {words} runs",
                 weight=2,
-                where={"total_s": 60 * minutes + seconds, "state": "running"},
+                total_s=60 * minutes + seconds,
+                state="running",
             ),
-            Added(
-                app="clock",
-                table="countdowns",
-                where={"label": Text(value=label)},
-                says=f"It is marked {label}",
-            ),
+            added("clock.countdowns", f"It is marked {label}", label=Text(value=label)),
         ),
         golden=(call(clock.start_countdown, minutes=minutes, seconds=seconds, label=label),),
     )
@@ -288,17 +247,13 @@ def kitchen_timers(w: WorldView) -> Draft:
     labels = w.rng.sample(("Rice", "Potatoes", "Soup", "Beans", "Pudding"), 3)
     going, gone, _ = w.rng.sample((1, 2, 3), 3)
     rows = tuple(
-        {
-            "app": "clock",
-            "table": "countdowns",
-            "op": "add",
-            "row": {
-                "label": label,
-                "total_s": 900,
-                "state": "paused",
-                "left_s": 60 * w.rng.randrange(6, 14),
-            },
-        }
+        add_row(
+            "clock.countdowns",
+            label=label,
+            total_s=900,
+            state="paused",
+            left_s=60 * w.rng.randrange(6, 14),
+        )
         for label in labels
     )
     return Draft(
@@ -308,18 +263,14 @@ def kitchen_timers(w: WorldView) -> Draft:
         patches=rows,
         allowed=("clock.countdowns.ends_s", "clock.countdowns.left_s"),
         checks=(
-            Changed(
-                app="clock",
-                table="countdowns",
-                ids=(f"timer{going}",),
-                to={"state": "running"},
-                says=f"The timer for {labels[going - 1]} runs",
+            changed(
+                "clock.countdowns",
+                f"timer{going}",
+                f"The timer for {labels[going - 1]} runs",
+                state="running",
             ),
-            Removed(
-                app="clock",
-                table="countdowns",
-                where={"id": f"timer{gone}"},
-                says=f"The timer for {labels[gone - 1]} is gone",
+            removed(
+                "clock.countdowns", f"The timer for {labels[gone - 1]} is gone", id=f"timer{gone}"
             ),
         ),
         golden=(
@@ -343,12 +294,8 @@ def other_city(w: WorldView) -> Draft:
         "is for her where I look at the times of the world, and no longer the old city.",
         params={"gone": gone.id, "comes": comes.id},
         checks=(
-            Added(
-                app="clock", table="cities", where={"zone": comes.id}, says=f"{comes.name} is there"
-            ),
-            Removed(
-                app="clock", table="cities", where={"zone": gone.id}, says=f"{gone.name} is not"
-            ),
+            added("clock.cities", f"{comes.name} is there", zone=comes.id),
+            removed("clock.cities", f"{gone.name} is not", zone=gone.id),
         ),
         golden=(call(clock.add_city, zone=comes.id), call(clock.remove_city, zone=gone.id)),
     )

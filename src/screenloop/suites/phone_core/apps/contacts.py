@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer, Tool
-from screenloop.criteria import Added, AnswerIs, Changed, Count, Date, Removed, Set, Text
+from screenloop.criteria import AnswerIs, Changed, Count, Date, Set, Text
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.declare.cast import CITIES
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import (
+    Draft,
+    Pack,
+    WorldView,
+    added,
+    call,
+    changed,
+    look,
+    removed,
+    set_row,
+)
 
 pack = Pack("communication")
 
@@ -23,23 +33,20 @@ def save_contact(w: WorldView) -> Draft:
         goal=f"Save {name} with the number {phone} in my contacts, among my {words} contacts.",
         params={"name": name, "phone": phone, "group": group},
         checks=(
-            Added(
-                app="contacts",
-                table="people",
+            added(
+                "contacts.people",
+                f"{name} is saved with the number",
                 weight=2,
-                says=f"{name} is saved with the number",
-                where={
-                    "name": Text(value=name),
-                    "phone": Text(value=phone, mode="digits"),
-                    "email": "",
-                    "city": "",
-                },
+                name=Text(value=name),
+                phone=Text(value=phone, mode="digits"),
+                email="",
+                city="",
             ),
-            Added(
-                app="contacts",
-                table="people",
-                says=f"{name} is in the group {group}",
-                where={"name": Text(value=name), "group": group},
+            added(
+                "contacts.people",
+                f"{name} is in the group {group}",
+                name=Text(value=name),
+                group=group,
             ),
         ),
         golden=(call(contacts.add, name=name, phone=phone, group=group),),
@@ -54,13 +61,7 @@ def star_contact(w: WorldView) -> Draft:
         goal=f"Make {person.name} one of my favourite contacts.",
         params={"person": person.id},
         checks=(
-            Changed(
-                app="contacts",
-                table="people",
-                ids=(person.id,),
-                to={"favourite": True},
-                says=f"{person.name} is a favourite",
-            ),
+            changed("contacts.people", person.id, f"{person.name} is a favourite", favourite=True),
         ),
         golden=(call(contacts.favourite, person=person.id, on=True),),
     )
@@ -73,14 +74,7 @@ def delete_contact(w: WorldView) -> Draft:
     return Draft(
         goal=f"I no longer know {person.name} from {person.city}. Delete that contact.",
         params={"person": person.id},
-        checks=(
-            Removed(
-                app="contacts",
-                table="people",
-                where={"id": person.id},
-                says=f"{person.name} is gone",
-            ),
-        ),
+        checks=(removed("contacts.people", f"{person.name} is gone", id=person.id),),
         golden=(call(contacts.delete, person=person.id),),
     )
 
@@ -110,12 +104,11 @@ def moved_to_city(w: WorldView) -> Draft:
         goal=f"{person.name} has moved from {person.city} to {city}. Bring my contacts up to date.",
         params={"person": person.id, "city": city},
         checks=(
-            Changed(
-                app="contacts",
-                table="people",
-                ids=(person.id,),
-                to={"city": Text(value=city)},
-                says=f"{person.name} lives in {city}",
+            changed(
+                "contacts.people",
+                person.id,
+                f"{person.name} lives in {city}",
+                city=Text(value=city),
             ),
         ),
         golden=(_corrected(person, city=city),),
@@ -167,15 +160,7 @@ def block_caller(w: WorldView) -> Draft:
         goal=f"Someone I know keeps calling me at night from {person.phone}. Make sure that they "
         "cannot reach me any more.",
         params={"person": person.id},
-        checks=(
-            Changed(
-                app="contacts",
-                table="people",
-                ids=(person.id,),
-                to={"blocked": True},
-                says=f"{person.name} is blocked",
-            ),
-        ),
+        checks=(changed("contacts.people", person.id, f"{person.name} is blocked", blocked=True),),
         golden=(call(contacts.block, person=person.id, on=True),),
     )
 
@@ -189,12 +174,11 @@ def note_on_contact(w: WorldView) -> Draft:
         goal=f'Keep this with the contact of {person.name}: "{note}"',
         params={"person": person.id, "note": note},
         checks=(
-            Changed(
-                app="contacts",
-                table="people",
-                ids=(person.id,),
-                to={"note": Text(value=note)},
-                says=f"The contact of {person.name} says so",
+            changed(
+                "contacts.people",
+                person.id,
+                f"The contact of {person.name} says so",
+                note=Text(value=note),
             ),
         ),
         golden=(call(contacts.write_note, person=person.id, note=note),),
@@ -210,24 +194,14 @@ def only_favourite(w: WorldView) -> Draft:
     return Draft(
         goal=f"Of my favourite people, only {kept.name} should stay a favourite.",
         params={"kept": kept.id},
-        patches=tuple(
-            {
-                "app": "contacts",
-                "table": "people",
-                "op": "set",
-                "id": p.id,
-                "fields": {"favourite": p in chosen},
-            }
-            for p in people
-        ),
+        patches=tuple(set_row("contacts.people", p.id, favourite=p in chosen) for p in people),
         checks=(
-            Changed(
-                app="contacts",
-                table="people",
-                ids=tuple(p.id for p in dropped),
+            changed(
+                "contacts.people",
+                tuple(p.id for p in dropped),
+                "The others are no favourites",
                 weight=2,
-                to={"favourite": False},
-                says="The others are no favourites",
+                favourite=False,
             ),
             Count(
                 app="contacts",
@@ -282,30 +256,19 @@ def new_colleague(w: WorldView) -> Draft:
         "with the contact.",
         params={"name": name, "phone": phone, "email": email, "city": city, "note": note},
         checks=(
-            Added(
-                app="contacts",
-                table="people",
+            added(
+                "contacts.people",
+                "All details are saved",
                 weight=2,
-                says="All details are saved",
-                where={
-                    "name": saved,
-                    "phone": Text(value=phone, mode="digits"),
-                    "email": Text(value=email),
-                    "city": Text(value=city),
-                    "group": "work",
-                },
+                name=saved,
+                phone=Text(value=phone, mode="digits"),
+                email=Text(value=email),
+                city=Text(value=city),
+                group="work",
             ),
-            Added(
-                app="contacts",
-                table="people",
-                says=f"{name} is a favourite",
-                where={"name": saved, "favourite": True},
-            ),
-            Added(
-                app="contacts",
-                table="people",
-                says=f"The contact says: {note}",
-                where={"name": saved, "note": Text(value=note)},
+            added("contacts.people", f"{name} is a favourite", name=saved, favourite=True),
+            added(
+                "contacts.people", f"The contact says: {note}", name=saved, note=Text(value=note)
             ),
         ),
         golden=(

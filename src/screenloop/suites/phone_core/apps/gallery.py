@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from screenloop.actions import Answer
-from screenloop.criteria import (
-    Added,
-    AnswerIs,
-    Changed,
-    Check,
-    Count,
-    Date,
-    Number,
-    Removed,
-    Text,
-    Where,
-)
+from screenloop.criteria import Added, AnswerIs, Changed, Check, Count, Date, Number, Text
 from screenloop.phone.apps.gallery import actions as gallery
 from screenloop.phone.apps.gallery.seed import Photo
 from screenloop.phone.apps.gallery.state import State, found
 from screenloop.phone.apps.messages.seed import spoken
 from screenloop.phone.declare.cast import CITIES
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import (
+    Draft,
+    Pack,
+    WorldView,
+    added,
+    call,
+    changed,
+    look,
+    removed,
+    set_row,
+)
 from screenloop.suites.phone_core.worlds.money import day_of
 from screenloop.suites.phone_core.worlds.records import listed
 
@@ -157,12 +158,7 @@ def collect_in_new_album(w: WorldView) -> Draft:
         goal=f'I need a new album "{name}" with three pictures in it: {titles}.',
         params={"name": name, "photos": [photo.id for photo in photos]},
         checks=(
-            Added(
-                app="gallery",
-                table="albums",
-                where={"name": Text(value=name)},
-                says=f"There is an album {name}",
-            ),
+            added("gallery.albums", f"There is an album {name}", name=Text(value=name)),
             *(_photo(photo, f"{photo.title} is in it", album=album) for photo in photos),
         ),
         golden=(
@@ -187,15 +183,14 @@ def dissolve_album(w: WorldView) -> Draft:
         "album. The pictures left in it may go wherever they go by themselves.",
         params={"album": album, "kept": [photo.id for photo in kept]},
         checks=(
-            Removed(app="gallery", table="albums", where={"id": album}, says=f"{name} is gone"),
+            removed("gallery.albums", f"{name} is gone", id=album),
             *(_photo(photo, f"{photo.title} is in {other}", album=target) for photo in kept),
-            Changed(
-                app="gallery",
-                table="photos",
-                ids=rest,
-                to={"album": "album1"},
+            changed(
+                "gallery.photos",
+                rest,
+                "The other pictures are still there",
                 weight=0,
-                says="The other pictures are still there",
+                album="album1",
             ),
         ),
         golden=(
@@ -215,53 +210,38 @@ def delete_for_good(w: WorldView) -> Draft:
         "away before: none of them can be brought back.",
         params={"photo": photo.id},
         checks=(
-            Removed(
-                app="gallery",
-                table="photos",
-                where={"id": photo.id},
-                weight=2,
-                says=f"{photo.title} is gone for good",
-            ),
-            Removed(
-                app="gallery",
-                table="photos",
-                where={"trashed": True},
-                count=len(gone),
-                says="So are the pictures of the trash",
+            removed("gallery.photos", f"{photo.title} is gone for good", weight=2, id=photo.id),
+            removed(
+                "gallery.photos", "So are the pictures of the trash", count=len(gone), trashed=True
             ),
         ),
         golden=(call(gallery.trash, photo=photo.id), call(gallery.empty_trash)),
     )
 
 
-@pack.template("selfie_for_family", apps=("gallery",))
-def selfie_for_family(w: WorldView) -> Draft:
+@pack.template("selfie_into_album", apps=("gallery",), was="selfie_for_family")
+def selfie_into_album(w: WorldView) -> Draft:
     """Take a picture of oneself, name it, and sort it."""
     s = w.state(State)
     title = w.rng.choice(FACES)
     place = w.rng.choice(CITIES)
     album = w.pick(s.albums, lambda a: a.id not in ("album1", "album2"))
     photo = f"photo{len(s.photos) + 1}"
-    taken: Where = {"kind": "portrait", "trashed": False}
-    called: Where = {"title": Text(value=title), "place": Text(value=place)}
+    taken: dict[str, Any] = {"kind": "portrait", "trashed": False}
+    called: dict[str, Any] = {"title": Text(value=title), "place": Text(value=place)}
     return Draft(
         goal=f'Take a selfie right now. It should be called "{title}" with {place} as its place, '
         f"and be kept in the album {album.name}.",
         params={"title": title, "place": place, "album": album.id},
         checks=(
             Added(app="gallery", table="photos", where=taken, says="A selfie was taken"),
-            Added(
-                app="gallery",
-                table="photos",
-                where={**taken, **called},
-                says=f"It is called {title} and was taken in {place}",
+            added(
+                "gallery.photos",
+                f"It is called {title} and was taken in {place}",
+                **taken,
+                **called,
             ),
-            Added(
-                app="gallery",
-                table="photos",
-                where={**taken, "album": album.id},
-                says=f"It is in {album.name}",
-            ),
+            added("gallery.photos", f"It is in {album.name}", **taken, album=album.id),
         ),
         golden=(
             call(gallery.take, camera="front"),
@@ -288,26 +268,16 @@ def tidy_files(w: WorldView) -> Draft:
         params={"renamed": renamed.id, "moved": moved.id, "deleted": deleted.id},
         allowed=("gallery.files.modified_at",),
         checks=(
-            Changed(
-                app="gallery",
-                table="files",
-                ids=(renamed.id,),
-                to={"name": Text(value=name)},
-                says=f"{renamed.name} is called {name}",
+            changed(
+                "gallery.files",
+                renamed.id,
+                f"{renamed.name} is called {name}",
+                name=Text(value=name),
             ),
-            Changed(
-                app="gallery",
-                table="files",
-                ids=(moved.id,),
-                to={"folder": folder.id},
-                says=f"{moved.name} is in {folder.name}",
+            changed(
+                "gallery.files", moved.id, f"{moved.name} is in {folder.name}", folder=folder.id
             ),
-            Removed(
-                app="gallery",
-                table="files",
-                where={"id": deleted.id},
-                says=f"{deleted.name} is gone",
-            ),
+            removed("gallery.files", f"{deleted.name} is gone", id=deleted.id),
         ),
         golden=(
             call(gallery.rename_file, file=renamed.id, name=name),
@@ -326,15 +296,7 @@ def largest_document(w: WorldView) -> Draft:
     return Draft(
         goal="Which document on my phone takes the most space? Tell me just its name.",
         params={"file": file.id},
-        patches=(
-            {
-                "app": "gallery",
-                "table": "files",
-                "op": "set",
-                "id": file.id,
-                "fields": {"size_kb": size_kb},
-            },
-        ),
+        patches=(set_row("gallery.files", file.id, size_kb=size_kb),),
         checks=(AnswerIs(to=Text(value=file.name), says="The largest document"),),
         golden=(
             *(look(gallery.folder_files, folder=folder.id) for folder in s.folders),
@@ -375,10 +337,7 @@ def when_and_where_taken(w: WorldView) -> Draft:
                 to=Text(value=photo.place, mode="contains", others=others), says="The town is right"
             ),
         ),
-        golden=(
-            look(gallery.get, photo=photo.id),
-            Answer(text=f"{spoken(day)}, {photo.place}"),
-        ),
+        golden=(look(gallery.get, photo=photo.id), Answer(text=f"{spoken(day)}, {photo.place}")),
     )
 
 
@@ -392,13 +351,8 @@ def unstar_all_but_one(w: WorldView) -> Draft:
         goal="Of my favourite pictures only the most recent one should stay a favourite.",
         params={"kept": kept.id},
         checks=(
-            Changed(
-                app="gallery",
-                table="photos",
-                ids=ids,
-                to={"favourite": False},
-                weight=2,
-                says="The older ones are no favourites",
+            changed(
+                "gallery.photos", ids, "The older ones are no favourites", weight=2, favourite=False
             ),
             Count(
                 app="gallery",

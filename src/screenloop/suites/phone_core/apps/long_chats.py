@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from screenloop.criteria import Added, Changed, Check, Date, Expected, Removed, Text, Time
+from typing import Any
+
+from screenloop.criteria import Date, Expected, Text, Time
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.messages import actions as messages
 from screenloop.phone.apps.messages.seed import facts, spoken
@@ -11,7 +13,17 @@ from screenloop.phone.apps.messages.state import messages_of, person_of
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.phone.apps.notes import seed as notes_seed
 from screenloop.phone.apps.notes.state import State as Notes
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import (
+    Draft,
+    Pack,
+    WorldView,
+    added,
+    call,
+    changed,
+    look,
+    removed,
+    set_row,
+)
 from screenloop.suites.phone_core.worlds.records import (
     at_s,
     chat_with,
@@ -43,15 +55,12 @@ def schedule_for_two(w: WorldView) -> Draft:
         goal=f'On {spoken(day)}, the text "{text}" should go out {says}. Prepare that now.',
         params={"day": day, "text": text, "clocks": clocks},
         checks=tuple(
-            Added(
-                app="messages",
-                table="scheduled",
-                says=f"It goes out to {person.name}",
-                where={
-                    "phone": Text(value=person.phone, mode="digits"),
-                    "text": Text(value=text),
-                    "at_s": at_s(day, clock),
-                },
+            added(
+                "messages.scheduled",
+                f"It goes out to {person.name}",
+                phone=Text(value=person.phone, mode="digits"),
+                text=Text(value=text),
+                at_s=at_s(day, clock),
             )
             for person, clock in plan
         ),
@@ -88,13 +97,7 @@ def pass_booking_on(w: WorldView) -> Draft:
                 for text in texts
                 for check in texted(w, to.phone, Text(value=text), says=f"{to.name} got: {text}")
             ),
-            Changed(
-                app="messages",
-                table="messages",
-                ids=tuple(ids),
-                to={"starred": True},
-                says="Both messages have a star",
-            ),
+            changed("messages.messages", ids, "Both messages have a star", starred=True),
         ),
         golden=(
             *(call(messages.star, message=message, on=True) for message in ids),
@@ -116,32 +119,20 @@ def end_of_friendship(w: WorldView) -> Draft:
         goal=f"I want no more contact with {member.name}: block them, take them out of my "
         f'favourites, note with the contact: "No more calls", and delete what we wrote.',
         params={"person": person.id, "thread": thread.id},
-        patches=(
-            {
-                "app": "contacts",
-                "table": "people",
-                "op": "set",
-                "id": person.id,
-                "fields": {"favourite": True},
-            },
-        ),
+        patches=(set_row("contacts.people", person.id, favourite=True),),
         checks=(
-            _changed(person.id, {"blocked": True}, f"{member.name} is blocked"),
-            _changed(person.id, {"favourite": False}, f"{member.name} is no favourite"),
-            _changed(person.id, {"note": Text(value="No more calls")}, "The contact says so"),
-            Removed(
-                app="messages",
-                table="threads",
-                where={"id": thread.id},
-                says="The conversation is gone",
+            changed("contacts.people", person.id, f"{member.name} is blocked", blocked=True),
+            changed(
+                "contacts.people", person.id, f"{member.name} is no favourite", favourite=False
             ),
-            Removed(
-                app="messages",
-                table="messages",
-                where={"thread": thread.id},
-                count=count,
-                says="So are its messages",
+            changed(
+                "contacts.people",
+                person.id,
+                "The contact says so",
+                note=Text(value="No more calls"),
             ),
+            removed("messages.threads", "The conversation is gone", id=thread.id),
+            removed("messages.messages", "So are its messages", count=count, thread=thread.id),
         ),
         golden=(
             call(contacts.favourite, person=person.id, on=False),
@@ -150,10 +141,6 @@ def end_of_friendship(w: WorldView) -> Draft:
             call(messages.delete_thread, thread=thread.id),
         ),
     )
-
-
-def _changed(person: str, to: dict[str, bool | Text], says: str) -> Check:
-    return Changed(app="contacts", table="people", ids=(person,), to={**to}, says=says)
 
 
 @pack.template("list_that_reminds", apps=("notes",))
@@ -169,7 +156,8 @@ def list_that_reminds(w: WorldView) -> Draft:
     done = w.rng.randrange(3)
     day = w.cast.day(w.rng.randrange(2, 25))
     clock = w.rng.choice(("07:30", "11:15", "16:45"))
-    note, row = new_note_id(w), {"title": Text(value=title)}
+    note = new_note_id(w)
+    row: dict[str, Any] = {"title": Text(value=title)}
     first_item = len(w.state(Notes).items) + 1
     return Draft(
         goal=f'Start a list "{title}" to tick off: {things[0]}, {things[1]}, {things[2]}. '
@@ -178,25 +166,21 @@ def list_that_reminds(w: WorldView) -> Draft:
         params={"title": title, "done": done, "day": day, "clock": clock},
         checks=(
             *(
-                Added(
-                    app="notes",
-                    table="items",
-                    says=f"{thing} is on the list",
-                    where={"note": note, "text": Text(value=thing), "done": number == done},
+                added(
+                    "notes.items",
+                    f"{thing} is on the list",
+                    note=note,
+                    text=Text(value=thing),
+                    done=number == done,
                 )
                 for number, thing in enumerate(things)
             ),
-            Added(
-                app="notes",
-                table="notes",
-                where={**row, "pinned": True},
-                says="The list is at the top",
-            ),
-            Added(
-                app="notes",
-                table="notes",
-                where={**row, "remind_s": at_s(day, clock)},
-                says=f"It reminds on {spoken(day)} at {clock}",
+            added("notes.notes", "The list is at the top", **row, pinned=True),
+            added(
+                "notes.notes",
+                f"It reminds on {spoken(day)} at {clock}",
+                **row,
+                remind_s=at_s(day, clock),
             ),
         ),
         golden=(
@@ -219,13 +203,7 @@ def colour_by_topic(w: WorldView) -> Draft:
         f"be {colour}.",
         params={"notes": list(ids), "colour": colour},
         checks=tuple(
-            Changed(
-                app="notes",
-                table="notes",
-                ids=(note,),
-                to={"colour": colour},
-                says=f"{title} is {colour}",
-            )
+            changed("notes.notes", note, f"{title} is {colour}", colour=colour)
             for note, title in zip(ids, titles, strict=True)
         ),
         golden=tuple(call(notes.paint, note=note, colour=colour) for note in ids),
@@ -239,7 +217,7 @@ def say_yes_to_dinner(w: WorldView) -> Draft:
     thread = chat_with(w, f.dinner.phone)
     text = w.rng.choice(("I will be there!", "Fine with me, see you then."))
     body = f"{spoken(f.dinner_day)}, {f.dinner_time}, {f.dinner_address}"
-    row = {"title": Text(value=f"Dinner at {f.dinner_place}")}
+    row: dict[str, Any] = {"title": Text(value=f"Dinner at {f.dinner_place}")}
     says = ("The right day is noted", "The right time is noted", "The address is noted")
     noted: tuple[Expected, ...] = (
         Date(value=f.dinner_day),
@@ -255,15 +233,10 @@ def say_yes_to_dinner(w: WorldView) -> Draft:
         checks=(
             *texted(w, f.dinner.phone, Text(value=text), says="The answer is sent"),
             *(
-                Added(app="notes", table="notes", where={**row, "body": part}, says=words)
+                added("notes.notes", words, **row, body=part)
                 for part, words in zip(noted, says, strict=True)
             ),
-            Added(
-                app="notes",
-                table="notes",
-                where={**row, "pinned": True},
-                says="The note is at the top",
-            ),
+            added("notes.notes", "The note is at the top", **row, pinned=True),
         ),
         golden=(
             look(messages.get_thread, thread=thread.id),
@@ -287,20 +260,17 @@ def guest_saved_and_texted(w: WorldView) -> Draft:
         params={"name": person.name, "phone": person.phone, "fact": fact},
         patches=quiet(thread),
         checks=(
-            Added(
-                app="contacts",
-                table="people",
-                says="Name and number are right",
-                where={
-                    "name": Text(value=person.name),
-                    "phone": Text(value=person.phone, mode="digits"),
-                },
+            added(
+                "contacts.people",
+                "Name and number are right",
+                name=Text(value=person.name),
+                phone=Text(value=person.phone, mode="digits"),
             ),
-            Added(
-                app="contacts",
-                table="people",
-                says="The plumber is a favourite",
-                where={"name": Text(value=person.name), "favourite": True},
+            added(
+                "contacts.people",
+                "The plumber is a favourite",
+                name=Text(value=person.name),
+                favourite=True,
             ),
             *texted(
                 w,
@@ -327,25 +297,26 @@ def drive_to_practice(w: WorldView) -> Draft:
     person = person_of(w.state(contacts.State), f.clinic.phone)
     assert person is not None
     name = first_name(f.clinic.name)
-    row = {"title": Text(value=f"Drive {name}")}
+    row: dict[str, Any] = {"title": Text(value=f"Drive {name}")}
     return Draft(
         goal=f"I drive {f.clinic.name} to {f.clinic_doctor}. Write the address of the practice "
         f'into the notes of the contact, and make a note "Drive {name}" that reminds me at 07:30 '
         "on that day.",
         params={"person": person.id, "day": f.clinic_day},
         checks=(
-            _changed(
+            changed(
+                "contacts.people",
                 person.id,
-                {"note": Text(value=f.clinic_address, mode="contains")},
                 "The contact tells the address",
+                note=Text(value=f.clinic_address, mode="contains"),
             ),
-            Added(app="notes", table="notes", where={**row}, says="There is a note"),
-            Added(
-                app="notes",
-                table="notes",
+            added("notes.notes", "There is a note", **row),
+            added(
+                "notes.notes",
+                "It reminds on the right day",
                 weight=2,
-                says="It reminds on the right day",
-                where={**row, "remind_s": at_s(f.clinic_day, "07:30")},
+                **row,
+                remind_s=at_s(f.clinic_day, "07:30"),
             ),
         ),
         golden=(

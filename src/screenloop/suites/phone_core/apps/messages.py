@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer, Wait
-from screenloop.criteria import (
-    Added,
-    AnswerIs,
-    Changed,
-    Count,
-    Date,
-    Number,
-    Removed,
-    Text,
-    Time,
-)
+from screenloop.criteria import AnswerIs, Count, Date, Number, Text, Time
 from screenloop.phone.apps.messages import actions as messages
 from screenloop.phone.apps.messages.seed import BANK, DENTIST, SHOP, facts, spoken
 from screenloop.phone.apps.messages.state import State, messages_of
 from screenloop.phone.declare.cast import Member
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import (
+    Draft,
+    Pack,
+    WorldView,
+    add_row,
+    added,
+    call,
+    changed,
+    look,
+    removed,
+    set_row,
+)
 from screenloop.suites.phone_core.worlds.records import (
     at_s,
     chat_with,
@@ -119,16 +120,13 @@ def schedule_text(w: WorldView) -> Draft:
         goal=f'Have this text go out to {person.name} on {spoken(day)} at {clock}: "{text}"',
         params={"thread": thread.id, "text": text, "day": day, "clock": clock},
         checks=(
-            Added(
-                app="messages",
-                table="scheduled",
+            added(
+                "messages.scheduled",
+                "The text waits for its time",
                 weight=2,
-                says="The text waits for its time",
-                where={
-                    "text": Text(value=text),
-                    "phone": Text(value=person.phone, mode="digits"),
-                    "at_s": at_s(day, clock),
-                },
+                text=Text(value=text),
+                phone=Text(value=person.phone, mode="digits"),
+                at_s=at_s(day, clock),
             ),
         ),
         golden=(call(messages.schedule, thread=thread.id, text=text, date=day, time=clock),),
@@ -142,12 +140,7 @@ def cancel_scheduled_text(w: WorldView) -> Draft:
     dropped, hurried = w.rng.sample((f.dinner, f.flat, f.trip, f.club, f.party), 2)
     words = w.rng.sample(REMINDERS, 2)
     rows = tuple(
-        {
-            "app": "messages",
-            "table": "scheduled",
-            "op": "add",
-            "row": {"phone": person.phone, "text": text, "at_s": w.cast.at(day, "18:30")},
-        }
+        add_row("messages.scheduled", phone=person.phone, text=text, at_s=w.cast.at(day, "18:30"))
         for person, text, day in ((dropped, words[0], 2), (hurried, words[1], 3))
     )
     return Draft(
@@ -156,17 +149,11 @@ def cancel_scheduled_text(w: WorldView) -> Draft:
         params={"dropped": dropped.phone, "hurried": hurried.phone},
         patches=(*rows, *quiet(chat_with(w, hurried.phone))),
         checks=(
-            Removed(
-                app="messages",
-                table="scheduled",
-                where={"id": "scheduled1"},
-                says=f"The text to {dropped.name} is called off",
+            removed(
+                "messages.scheduled", f"The text to {dropped.name} is called off", id="scheduled1"
             ),
-            Removed(
-                app="messages",
-                table="scheduled",
-                where={"id": "scheduled2"},
-                says=f"The text to {hurried.name} waits no longer",
+            removed(
+                "messages.scheduled", f"The text to {hurried.name} waits no longer", id="scheduled2"
             ),
             *texted(w, hurried.phone, Text(value=words[1]), says=f"{hurried.name} got the text"),
         ),
@@ -201,12 +188,12 @@ def ask_and_tell(w: WorldView) -> Draft:
         allowed=("messages.threads.answered", "messages.threads.archived"),
         checks=(
             *texted(w, person.phone, Text(value=question), says="The question was asked"),
-            Added(
-                app="messages",
-                table="messages",
-                where={"thread": thread.id, "mine": False},
+            added(
+                "messages.messages",
+                "Only the answer came in",
                 weight=0,
-                says="Only the answer came in",
+                thread=thread.id,
+                mine=False,
             ),
             AnswerIs(to=Number(value=number), says="The answer tells the number"),
         ),
@@ -219,8 +206,8 @@ def ask_and_tell(w: WorldView) -> Draft:
     )
 
 
-@pack.template("tell_team_new_room", apps=("messages",))
-def tell_team_new_room(w: WorldView) -> Draft:
+@pack.template("text_moved_review", apps=("messages",), was="tell_team_new_room")
+def text_moved_review(w: WorldView) -> Draft:
     """Pass on what changed: day, time and room come from one conversation."""
     f = facts(w.cast)
     person = w.pick(without_chat(w))
@@ -257,12 +244,11 @@ def pin_chat(w: WorldView) -> Draft:
         goal=f"I want the conversation {who} to stay at the top of my texts.",
         params={"thread": thread.id},
         checks=(
-            Changed(
-                app="messages",
-                table="threads",
-                ids=(thread.id,),
-                to={"pinned": True},
-                says=f"The conversation {who} stays at the top",
+            changed(
+                "messages.threads",
+                thread.id,
+                f"The conversation {who} stays at the top",
+                pinned=True,
             ),
         ),
         golden=(call(messages.pin, thread=thread.id, on=True),),
@@ -284,12 +270,11 @@ def archive_service_chat(w: WorldView) -> Draft:
         goal=f"Put the conversation with the messages {words} away, but do not delete it.",
         params={"thread": thread.id},
         checks=(
-            Changed(
-                app="messages",
-                table="threads",
-                ids=(thread.id,),
-                to={"archived": True},
-                says=f"The conversation {words} is archived",
+            changed(
+                "messages.threads",
+                thread.id,
+                f"The conversation {words} is archived",
+                archived=True,
             ),
         ),
         golden=(call(messages.archive, thread=thread.id, on=True),),
@@ -304,14 +289,7 @@ def read_everything(w: WorldView) -> Draft:
     return Draft(
         goal="I have seen all my new texts on the watch. Nothing should count as unread any more.",
         patches=tuple(
-            {
-                "app": "messages",
-                "table": "threads",
-                "op": "set",
-                "id": thread.id,
-                "fields": {"unread": w.rng.randrange(1, 4)},
-            }
-            for thread in new
+            set_row("messages.threads", thread.id, unread=w.rng.randrange(1, 4)) for thread in new
         ),
         checks=(
             Count(
@@ -326,8 +304,8 @@ def read_everything(w: WorldView) -> Draft:
     )
 
 
-@pack.template("star_booking_code", apps=("messages",))
-def star_booking_code(w: WorldView) -> Draft:
+@pack.template("star_found_message", apps=("messages",), was="star_booking_code")
+def star_found_message(w: WorldView) -> Draft:
     """Star a message, told by what it says."""
     f = facts(w.cast)
     words, person, inside = w.rng.choice(
@@ -343,12 +321,11 @@ def star_booking_code(w: WorldView) -> Draft:
         goal=f"Put a star on the text that tells {words}, so that I find it again.",
         params={"message": message},
         checks=(
-            Changed(
-                app="messages",
-                table="messages",
-                ids=(message,),
-                to={"starred": True},
-                says=f"The text that tells {words} has a star",
+            changed(
+                "messages.messages",
+                message,
+                f"The text that tells {words} has a star",
+                starred=True,
             ),
         ),
         golden=(call(messages.star, message=message, on=True),),
@@ -371,19 +348,8 @@ def delete_stranger_chat(w: WorldView) -> Draft:
         goal=f"{words}. Delete the whole conversation about it.",
         params={"thread": thread.id},
         checks=(
-            Removed(
-                app="messages",
-                table="threads",
-                where={"id": thread.id},
-                says="The conversation is gone",
-            ),
-            Removed(
-                app="messages",
-                table="messages",
-                where={"thread": thread.id},
-                count=count,
-                says="So are its messages",
-            ),
+            removed("messages.threads", "The conversation is gone", id=thread.id),
+            removed("messages.messages", "So are its messages", count=count, thread=thread.id),
         ),
         golden=(call(messages.delete_thread, thread=thread.id),),
     )
@@ -402,35 +368,18 @@ def tidy_chats(w: WorldView) -> Draft:
         f"{kept.name} at the top.",
         params={"services": services, "cabin": old, "muted": quiet_one, "pinned": top},
         checks=(
-            Changed(
-                app="messages",
-                table="threads",
-                ids=tuple(services),
-                to={"archived": True},
+            changed(
+                "messages.threads",
+                services,
+                "Shop, bank and dentist are archived",
                 weight=3,
-                says="Shop, bank and dentist are archived",
+                archived=True,
             ),
-            Changed(
-                app="messages",
-                table="threads",
-                ids=(old,),
-                to={"archived": False},
-                says="The conversation about the cabin is back",
+            changed(
+                "messages.threads", old, "The conversation about the cabin is back", archived=False
             ),
-            Changed(
-                app="messages",
-                table="threads",
-                ids=(quiet_one,),
-                to={"muted": True},
-                says=f"{loud.name} is silenced",
-            ),
-            Changed(
-                app="messages",
-                table="threads",
-                ids=(top,),
-                to={"pinned": True},
-                says=f"{kept.name} stays at the top",
-            ),
+            changed("messages.threads", quiet_one, f"{loud.name} is silenced", muted=True),
+            changed("messages.threads", top, f"{kept.name} stays at the top", pinned=True),
         ),
         golden=(
             *(call(messages.archive, thread=thread, on=True) for thread in services),

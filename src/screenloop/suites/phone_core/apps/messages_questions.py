@@ -45,8 +45,8 @@ def dinner_time_now(w: WorldView) -> Draft:
     )
 
 
-@pack.template("appointment_day", apps=("messages",))
-def appointment_day(w: WorldView) -> Draft:
+@pack.template("date_in_chat", apps=("messages",), was="appointment_day")
+def date_in_chat(w: WorldView) -> Draft:
     """Tell the day of something."""
     f = facts(w.cast)
     words, phone, day = w.rng.choice(
@@ -83,8 +83,8 @@ def sum_of_what_i_owe(w: WorldView) -> Draft:
     )
 
 
-@pack.template("leave_home_for_clinic", apps=("messages",))
-def leave_home_for_clinic(w: WorldView) -> Draft:
+@pack.template("promised_pickup_time", apps=("messages",), was="leave_home_for_clinic")
+def promised_pickup_time(w: WorldView) -> Draft:
     """Work out a time from what was promised."""
     f = facts(w.cast)
     hour, minute = map(int, f.clinic_time.split(":"))

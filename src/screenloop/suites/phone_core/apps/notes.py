@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from screenloop.criteria import Added, Changed, Check, Count, Removed, Text
+from screenloop.criteria import Check, Count, Text
 from screenloop.phone.apps.messages.seed import dollars, spoken
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.phone.apps.notes.seed import facts
 from screenloop.phone.apps.notes.state import State
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call
+from screenloop.suites.phone_core.template import (
+    Draft,
+    Pack,
+    WorldView,
+    added,
+    call,
+    changed,
+    removed,
+    set_row,
+)
 from screenloop.suites.phone_core.worlds.records import (
     at_s,
     day_before,
@@ -47,25 +56,20 @@ def write_down_thought(w: WorldView) -> Draft:
         f'"{body}"',
         params={"title": title, "folder": folder, "colour": colour},
         checks=(
-            Added(
-                app="notes",
-                table="notes",
+            added(
+                "notes.notes",
+                "The note says what it should",
                 weight=2,
-                says="The note says what it should",
-                where={"title": Text(value=title), "body": Text(value=body)},
+                title=Text(value=title),
+                body=Text(value=body),
             ),
-            Added(
-                app="notes",
-                table="notes",
-                says=f"It is in the folder {folder}",
-                where={"title": Text(value=title), "folder": folder_id(w, folder)},
+            added(
+                "notes.notes",
+                f"It is in the folder {folder}",
+                title=Text(value=title),
+                folder=folder_id(w, folder),
             ),
-            Added(
-                app="notes",
-                table="notes",
-                says=f"It is {colour}",
-                where={"title": Text(value=title), "colour": colour},
-            ),
+            added("notes.notes", f"It is {colour}", title=Text(value=title), colour=colour),
         ),
         golden=(
             call(notes.add, title=title, body=body, folder=folder_id(w, folder), colour=colour),
@@ -74,11 +78,8 @@ def write_down_thought(w: WorldView) -> Draft:
 
 
 def _on_list(note: str, text: str, *, done: bool = False) -> Check:
-    return Added(
-        app="notes",
-        table="items",
-        where={"note": note, "text": Text(value=text), "done": done},
-        says=f"{text} is on the list",
+    return added(
+        "notes.items", f"{text} is on the list", note=note, text=Text(value=text), done=done
     )
 
 
@@ -90,12 +91,7 @@ def start_checklist(w: WorldView) -> Draft:
         goal=f'Start a list "{title}" where I can tick things off: {listed(things).lower()}.',
         params={"title": title},
         checks=(
-            Added(
-                app="notes",
-                table="notes",
-                says=f"There is a list {title}",
-                where={"title": Text(value=title), "body": ""},
-            ),
+            added("notes.notes", f"There is a list {title}", title=Text(value=title), body=""),
             *(_on_list(new_note_id(w), thing) for thing in things),
         ),
         golden=(call(notes.add, title=title, items="\n".join(things)),),
@@ -114,20 +110,19 @@ def raise_budget(w: WorldView) -> Draft:
         f"{dollars(cents)} now. Correct it, all other words stay as they are.",
         params={"note": note.id, "cents": cents},
         checks=(
-            Changed(
-                app="notes",
-                table="notes",
-                ids=(note.id,),
-                to={"body": Text(value=body)},
-                says=f"The note says {dollars(cents)}, and else what it said",
+            changed(
+                "notes.notes",
+                note.id,
+                f"The note says {dollars(cents)}, and else what it said",
+                body=Text(value=body),
             ),
         ),
         golden=(call(notes.edit, note=note.id, title=note.title, body=body),),
     )
 
 
-@pack.template("remind_of_service", apps=("notes",))
-def remind_of_service(w: WorldView) -> Draft:
+@pack.template("remind_on_evening_before", apps=("notes",), was="remind_of_service")
+def remind_on_evening_before(w: WorldView) -> Draft:
     """Set a reminder for the evening before a day that the note tells."""
     f = facts(w.cast)
     title, words, day = w.rng.choice(
@@ -143,13 +138,12 @@ def remind_of_service(w: WorldView) -> Draft:
         goal=f"Let the note that says when {words} remind me at {clock} on the evening before.",
         params={"note": note.id, "day": day_before(day), "clock": clock},
         checks=(
-            Changed(
-                app="notes",
-                table="notes",
-                ids=(note.id,),
+            changed(
+                "notes.notes",
+                note.id,
+                f"It reminds on {spoken(day_before(day))} at {clock}",
                 weight=2,
-                to={"remind_s": at_s(day_before(day), clock)},
-                says=f"It reminds on {spoken(day_before(day))} at {clock}",
+                remind_s=at_s(day_before(day), clock),
             ),
         ),
         golden=(call(notes.remind, note=note.id, date=day_before(day), time=clock),),
@@ -169,14 +163,7 @@ def tick_packed(w: WorldView) -> Draft:
         "Tick them off.",
         params={"items": [line.id for line in packed]},
         checks=tuple(
-            Changed(
-                app="notes",
-                table="items",
-                ids=(line.id,),
-                to={"done": True},
-                says=f"{line.text} is ticked",
-            )
-            for line in packed
+            changed("notes.items", line.id, f"{line.text} is ticked", done=True) for line in packed
         ),
         golden=tuple(call(notes.check_item, item=line.id, done=True) for line in packed),
     )
@@ -196,15 +183,7 @@ def after_the_market(w: WorldView) -> Draft:
         f'still to buy, and put these on it: "{fresh[0]}" and "{fresh[1]}".',
         params={"bought": [line.id for line in bought], "fresh": fresh},
         checks=(
-            *(
-                Removed(
-                    app="notes",
-                    table="items",
-                    where={"id": line.id},
-                    says=f"{line.text} is off the list",
-                )
-                for line in gone
-            ),
+            *(removed("notes.items", f"{line.text} is off the list", id=line.id) for line in gone),
             *(_on_list(note.id, text) for text in fresh),
         ),
         golden=(
@@ -226,15 +205,7 @@ def change_amount_to_buy(w: WorldView) -> Draft:
         goal=f"Guests are coming. The line about {name.lower()} among my groceries should say "
         f'"{text}".',
         params={"item": line.id, "text": text},
-        checks=(
-            Changed(
-                app="notes",
-                table="items",
-                ids=(line.id,),
-                to={"text": Text(value=text)},
-                says=f"The line says {text}",
-            ),
-        ),
+        checks=(changed("notes.items", line.id, f"The line says {text}", text=Text(value=text)),),
         golden=(call(notes.edit_item, item=line.id, text=text),),
     )
 
@@ -247,11 +218,7 @@ def pack_again(w: WorldView) -> Draft:
     return Draft(
         goal="I am packing for another trip. Nothing on my packing list should be ticked any more.",
         params={"note": note.id},
-        checks=(
-            Changed(
-                app="notes", table="items", ids=done, to={"done": False}, says="Nothing is ticked"
-            ),
-        ),
+        checks=(changed("notes.items", done, "Nothing is ticked", done=False),),
         golden=(call(notes.untick_all, note=note.id),),
     )
 
@@ -277,20 +244,8 @@ def file_note(w: WorldView) -> Draft:
         goal=f"Move the note {words} into my {folder} folder and make it {colour}.",
         params={"note": note.id, "folder": folder, "colour": colour},
         checks=(
-            Changed(
-                app="notes",
-                table="notes",
-                ids=(note.id,),
-                says=f"It is in {folder}",
-                to={"folder": folder_id(w, folder)},
-            ),
-            Changed(
-                app="notes",
-                table="notes",
-                ids=(note.id,),
-                says=f"It is {colour}",
-                to={"colour": colour},
-            ),
+            changed("notes.notes", note.id, f"It is in {folder}", folder=folder_id(w, folder)),
+            changed("notes.notes", note.id, f"It is {colour}", colour=colour),
         ),
         golden=(
             call(notes.move, note=note.id, folder=folder_id(w, folder)),
@@ -316,24 +271,8 @@ def bring_note_back(w: WorldView) -> Draft:
     return Draft(
         goal=f"By mistake I have deleted the note with {words}. Get it back.",
         params={"note": note.id},
-        patches=(
-            {
-                "app": "notes",
-                "table": "notes",
-                "op": "set",
-                "id": note.id,
-                "fields": {"trashed": True},
-            },
-        ),
-        checks=(
-            Changed(
-                app="notes",
-                table="notes",
-                ids=(note.id,),
-                to={"trashed": False},
-                says=f"The note with {words} is back",
-            ),
-        ),
+        patches=(set_row("notes.notes", note.id, trashed=True),),
+        checks=(changed("notes.notes", note.id, f"The note with {words} is back", trashed=False),),
         golden=(call(notes.restore, note=note.id),),
     )
 
@@ -357,27 +296,15 @@ def throw_notes_away(w: WorldView) -> Draft:
         "brought back.",
         params={"note": note.id},
         checks=(
-            Removed(
-                app="notes",
-                table="notes",
-                where={"id": note.id},
-                weight=2,
-                says="The note is gone for good",
-            ),
-            Removed(
-                app="notes",
-                table="notes",
-                where={"trashed": True},
+            removed("notes.notes", "The note is gone for good", weight=2, id=note.id),
+            removed(
+                "notes.notes",
+                "So are those that were thrown away before",
                 count=len(trashed),
-                says="So are those that were thrown away before",
+                trashed=True,
             ),
-            Removed(
-                app="notes",
-                table="items",
-                where={"note": trashed[-1].id},
-                weight=0,
-                count=len(lines),
-                says="So are their lines",
+            removed(
+                "notes.items", "So are their lines", weight=0, count=len(lines), note=trashed[-1].id
             ),
         ),
         golden=(call(notes.trash, note=note.id), call(notes.empty_trash)),
@@ -396,22 +323,15 @@ def put_trip_notes_away(w: WorldView) -> Draft:
         params={"archived": travel, "pinned": kept.id},
         checks=(
             *(
-                Changed(
-                    app="notes",
-                    table="notes",
-                    ids=(note,),
-                    to={"archived": True},
-                    says=f"{w.state(State).notes[note].title} is archived",
+                changed(
+                    "notes.notes",
+                    note,
+                    f"{w.state(State).notes[note].title} is archived",
+                    archived=True,
                 )
                 for note in travel
             ),
-            Changed(
-                app="notes",
-                table="notes",
-                ids=(kept.id,),
-                to={"pinned": True},
-                says=f"{kept.title} is at the top",
-            ),
+            changed("notes.notes", kept.id, f"{kept.title} is at the top", pinned=True),
         ),
         golden=(
             *(call(notes.archive, note=note, on=True) for note in travel),
@@ -432,19 +352,9 @@ def recipe_folder(w: WorldView) -> Draft:
         "into it.",
         params={"name": name, "notes": list(ids)},
         checks=(
-            Added(
-                app="notes",
-                table="folders",
-                where={"name": Text(value=name)},
-                says=f"There is a folder {name}",
-            ),
-            Changed(
-                app="notes",
-                table="notes",
-                ids=ids,
-                to={"folder": "folder5"},
-                weight=2,
-                says="Recipe and groceries are in it",
+            added("notes.folders", f"There is a folder {name}", name=Text(value=name)),
+            changed(
+                "notes.notes", ids, "Recipe and groceries are in it", weight=2, folder="folder5"
             ),
             Count(
                 app="notes",

@@ -13,8 +13,8 @@ from screenloop.suites.phone_core.worlds.records import lines_of, note_titled
 pack = Pack("productivity")
 
 
-@pack.template("locker_code", apps=("notes",))
-def locker_code(w: WorldView) -> Draft:
+@pack.template("code_in_note", apps=("notes",), was="locker_code")
+def code_in_note(w: WorldView) -> Draft:
     """Tell a code."""
     f = facts(w.cast)
     codes = (
@@ -35,8 +35,8 @@ def locker_code(w: WorldView) -> Draft:
     )
 
 
-@pack.template("baking_temperature", apps=("notes",))
-def baking_temperature(w: WorldView) -> Draft:
+@pack.template("number_in_recipe", apps=("notes",), was="baking_temperature")
+def number_in_recipe(w: WorldView) -> Draft:
     """Tell one of the numbers of a recipe."""
     f = facts(w.cast)
     words, number = w.rng.choice(
@@ -106,8 +106,8 @@ def forgotten_address(w: WorldView) -> Draft:
     )
 
 
-@pack.template("passport_expiry", apps=("notes",))
-def passport_expiry(w: WorldView) -> Draft:
+@pack.template("date_in_note", apps=("notes",), was="passport_expiry")
+def date_in_note(w: WorldView) -> Draft:
     """Tell a day that a note holds."""
     f = facts(w.cast)
     words, title, day = w.rng.choice(

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer
-from screenloop.criteria import (
-    Added,
-    AnswerIs,
-    Changed,
-    Check,
-    Count,
-    Expected,
-    Number,
-    Removed,
-    Text,
-    Value,
-)
+from screenloop.criteria import AnswerIs, Changed, Check, Count, Expected, Number, Text, Value
 from screenloop.phone.apps.settings import actions as settings
 from screenloop.phone.apps.settings.state import CHIMES, PHONE, RINGTONES, SLEEPS, State
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import (
+    Draft,
+    Pack,
+    WorldView,
+    add_row,
+    added,
+    call,
+    changed,
+    look,
+    removed,
+)
 
 pack = Pack("device")
 
@@ -55,17 +54,10 @@ def _chosen(says: str, **values: Expected) -> tuple[Check, ...]:
 def easier_to_read(w: WorldView) -> Draft:
     """Larger text on a dark ground, that stays lit for longer."""
     percent, words = w.rng.choice(
-        (
-            (115, "one size larger than normal"),
-            (130, "as large as it gets"),
-        )
+        ((115, "one size larger than normal"), (130, "as large as it gets"))
     )
     seconds, length = w.rng.choice(
-        (
-            (120, "two minutes"),
-            (300, "five minutes"),
-            (600, "ten minutes"),
-        )
+        ((120, "two minutes"), (300, "five minutes"), (600, "ten minutes"))
     )
     return Draft(
         goal=f"My eyes are tired in the evening. Make all text {words}, use dark colours, and let "
@@ -125,8 +117,8 @@ def new_tones(w: WorldView) -> Draft:
     )
 
 
-@pack.template("alarms_at_full_volume", apps=("settings",))
-def alarms_at_full_volume(w: WorldView) -> Draft:
+@pack.template("loudest_volume", apps=("settings",), was="alarms_at_full_volume")
+def loudest_volume(w: WorldView) -> Draft:
     """Move a volume to its end."""
     name, words = w.rng.choice(
         (
@@ -181,15 +173,7 @@ def no_location_for_app(w: WorldView) -> Draft:
     """Take a permission from one app that another one keeps."""
     apps = ["calendar", "gallery", "shop", "wallet"]
     denied = w.rng.choice(apps)
-    rows = tuple(
-        {
-            "app": "os",
-            "table": "permissions",
-            "op": "add",
-            "row": {"app": app, "name": "location", "granted": True},
-        }
-        for app in apps
-    )
+    rows = tuple(add_row("os.permissions", app=app, name="location", granted=True) for app in apps)
     name = APP_NAMES[denied]
     return Draft(
         goal=f"I do not want {name} to know where I am any more. The other apps may go on as "
@@ -197,12 +181,11 @@ def no_location_for_app(w: WorldView) -> Draft:
         params={"app": denied},
         patches=rows,
         checks=(
-            Changed(
-                app="os",
-                table="permissions",
-                ids=(f"perm{apps.index(denied) + 1}",),
-                to={"granted": False},
-                says=f"{name} does not know it any more",
+            changed(
+                "os.permissions",
+                f"perm{apps.index(denied) + 1}",
+                f"{name} does not know it any more",
+                granted=False,
             ),
             Count(
                 app="os",
@@ -226,12 +209,8 @@ def clear_second_largest(w: WorldView) -> Draft:
         "throw away what that app keeps only to be faster.",
         params={"app": largest.id},
         checks=(
-            Changed(
-                app="settings",
-                table="storage",
-                ids=(largest.id,),
-                to={"cache_mb": 0},
-                says=f"The cache of {largest.id} is empty",
+            changed(
+                "settings.storage", largest.id, f"The cache of {largest.id} is empty", cache_mb=0
             ),
         ),
         golden=(look(settings.list_storage), call(settings.clear_cache, app=largest.id)),
@@ -275,13 +254,7 @@ def lock_with_pin(w: WorldView) -> Draft:
         params={"pin": pin, "name": name},
         checks=(
             *_chosen("The phone is locked", pin=pin),
-            Changed(
-                app="settings",
-                table="phone",
-                ids=(PHONE,),
-                to={"name": Text(value=name)},
-                says=f"The phone is called {name}",
-            ),
+            changed("settings.phone", PHONE, f"The phone is called {name}", name=Text(value=name)),
         ),
         golden=(call(settings.set_pin, pin=pin), call(settings.rename_phone, name=name)),
     )
@@ -305,24 +278,15 @@ def tidy_accounts(w: WorldView) -> Draft:
         f"{email} at Huddle. {last}",
         params={"email": email, "gone": gone.id, "kept": kept.id},
         checks=(
-            Added(
-                app="settings",
-                table="accounts",
-                says=f"{email} is there",
-                where={"service": "Huddle", "email": Text(value=email)},
+            added(
+                "settings.accounts", f"{email} is there", service="Huddle", email=Text(value=email)
             ),
-            Removed(
-                app="settings",
-                table="accounts",
-                where={"id": gone.id},
-                says=f"{gone.service} is gone",
-            ),
-            Changed(
-                app="settings",
-                table="accounts",
-                ids=(kept.id,),
-                to={"sync": not kept.sync},
-                says=f"{kept.service}: sync is {'off' if kept.sync else 'on'}",
+            removed("settings.accounts", f"{gone.service} is gone", id=gone.id),
+            changed(
+                "settings.accounts",
+                kept.id,
+                f"{kept.service}: sync is {'off' if kept.sync else 'on'}",
+                sync=not kept.sync,
             ),
         ),
         golden=(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer
-from screenloop.criteria import Added, AnswerIs, Changed, Number, Text, Value
+from screenloop.criteria import AnswerIs, Number, Text, Value
 from screenloop.phone.apps.settings import actions as settings
 from screenloop.phone.apps.settings.state import State
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
 from screenloop.suites.phone_core.worlds.times import joined, network_named
 
 pack = Pack("device")
@@ -68,18 +68,13 @@ def join_hidden_network(w: WorldView) -> Draft:
         f"password {password}. Connect me.",
         params={"name": name, "password": password},
         checks=(
-            Added(
-                app="settings",
-                table="networks",
-                says=f"The phone knows {name}",
-                where={"name": Text(value=name, mode="exact"), "secured": True},
+            added(
+                "settings.networks",
+                f"The phone knows {name}",
+                name=Text(value=name, mode="exact"),
+                secured=True,
             ),
-            Added(
-                app="settings",
-                table="networks",
-                says="The password is right",
-                where={"password": password},
-            ),
+            added("settings.networks", "The password is right", password=password),
             Value(app="os", path="wifi_network", to=name, says=f"The phone is in {name}"),
         ),
         golden=(call(settings.add_network, name=name, password=password),),
@@ -96,13 +91,7 @@ def forget_old_office(w: WorldView) -> Draft:
             "office by itself ever again.",
             params={"network": office.id},
             checks=(
-                Changed(
-                    app="settings",
-                    table="networks",
-                    ids=(office.id,),
-                    to={"saved": False},
-                    says=f"{office.name} is forgotten",
-                ),
+                changed("settings.networks", office.id, f"{office.name} is forgotten", saved=False),
             ),
             golden=(call(settings.forget_network, network=office.id),),
         )
@@ -111,13 +100,7 @@ def forget_old_office(w: WorldView) -> Draft:
         f"Connect it to the one of my office, {office.name}, instead.",
         params={"network": home.id},
         checks=(
-            Changed(
-                app="settings",
-                table="networks",
-                ids=(home.id,),
-                to={"saved": False},
-                says=f"{home.name} is forgotten",
-            ),
+            changed("settings.networks", home.id, f"{home.name} is forgotten", saved=False),
             Value(
                 app="os", path="wifi_network", to=office.name, says=f"The phone is in {office.name}"
             ),
@@ -196,20 +179,14 @@ def music_in_kitchen(w: WorldView) -> Draft:
         "headphones for now. It should still know them.",
         params={"device": gadget.id},
         checks=(
-            Changed(
-                app="settings",
-                table="gadgets",
-                ids=(gadget.id,),
-                to={"paired": True, "connected": True},
-                says=f"{gadget.name} is connected",
+            changed(
+                "settings.gadgets",
+                gadget.id,
+                f"{gadget.name} is connected",
+                paired=True,
+                connected=True,
             ),
-            Changed(
-                app="settings",
-                table="gadgets",
-                ids=(buds.id,),
-                to={"connected": False},
-                says=f"{buds.name} are not",
-            ),
+            changed("settings.gadgets", buds.id, f"{buds.name} are not", connected=False),
         ),
         golden=(
             call(settings.pair, device=gadget.id),
@@ -218,8 +195,8 @@ def music_in_kitchen(w: WorldView) -> Draft:
     )
 
 
-@pack.template("name_of_watch", apps=("settings",))
-def name_of_watch(w: WorldView) -> Draft:
+@pack.template("rename_gadget", apps=("settings",), was="name_of_watch")
+def rename_gadget(w: WorldView) -> Draft:
     """Rename a device."""
     gadget = w.pick(w.state(State).gadgets, lambda g: g.paired)
     words = {"headphones": "headphones", "watch": "watch", "car": "car kit"}[gadget.kind]
@@ -229,12 +206,11 @@ def name_of_watch(w: WorldView) -> Draft:
         "on this phone.",
         params={"device": gadget.id, "name": name},
         checks=(
-            Changed(
-                app="settings",
-                table="gadgets",
-                ids=(gadget.id,),
-                to={"name": Text(value=name)},
-                says=f"The {words} is called {name}",
+            changed(
+                "settings.gadgets",
+                gadget.id,
+                f"The {words} is called {name}",
+                name=Text(value=name),
             ),
         ),
         golden=(call(settings.rename_gadget, device=gadget.id, name=name),),

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer
-from screenloop.criteria import (
-    Added,
-    AnswerIs,
-    Changed,
-    Date,
-    Money,
-    Number,
-    Removed,
-    Text,
-    Value,
-)
+from screenloop.criteria import AnswerIs, Date, Money, Number, Text, Value
 from screenloop.phone.apps.messages.seed import dollars, spoken
 from screenloop.phone.apps.shop import actions as shop
 from screenloop.phone.apps.shop import state as look_ups
 from screenloop.phone.apps.shop.state import State, found, totals_of
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import (
+    Draft,
+    Pack,
+    WorldView,
+    added,
+    call,
+    changed,
+    look,
+    removed,
+)
 from screenloop.suites.phone_core.worlds.money import (
     DELIVERED,
     HOME,
@@ -44,14 +43,7 @@ def wish_for_product(w: WorldView) -> Draft:
     return Draft(
         goal=f"Remember the {product.name} from Nimbus for me as something that I wish for.",
         params={"product": product.id},
-        checks=(
-            Added(
-                app="shop",
-                table="wishes",
-                where={"product": product.id},
-                says=f"{product.name} is on the wish list",
-            ),
-        ),
+        checks=(added("shop.wishes", f"{product.name} is on the wish list", product=product.id),),
         golden=(call(shop.wish, product=product.id, on=True),),
     )
 
@@ -65,14 +57,7 @@ def forget_wish(w: WorldView) -> Draft:
     return Draft(
         goal=f"I got the {name} for my birthday, so I do not have to wish for it any more.",
         params={"product": wished.product},
-        checks=(
-            Removed(
-                app="shop",
-                table="wishes",
-                where={"id": wished.id},
-                says=f"{name} is off the wish list",
-            ),
-        ),
+        checks=(removed("shop.wishes", f"{name} is off the wish list", id=wished.id),),
         golden=(call(shop.wish, product=wished.product, on=False),),
     )
 
@@ -180,25 +165,9 @@ def put_in_cart(w: WorldView) -> Draft:
         "with the things that I am about to buy, but do not order yet.",
         params={"product": product.id, "colour": colour, "quantity": quantity},
         checks=(
-            Added(
-                app="shop",
-                table="cart",
-                where={"product": product.id},
-                weight=2,
-                says=f"{product.name} is in the cart",
-            ),
-            Added(
-                app="shop",
-                table="cart",
-                where={"product": product.id, "colour": colour},
-                says=f"In {colour}",
-            ),
-            Added(
-                app="shop",
-                table="cart",
-                where={"product": product.id, "quantity": quantity},
-                says=f"{quantity} pieces",
-            ),
+            added("shop.cart", f"{product.name} is in the cart", weight=2, product=product.id),
+            added("shop.cart", f"In {colour}", product=product.id, colour=colour),
+            added("shop.cart", f"{quantity} pieces", product=product.id, quantity=quantity),
         ),
         golden=(call(shop.add, product=product.id, colour=colour, quantity=quantity),),
     )
@@ -217,25 +186,9 @@ def rethink_cart(w: WorldView) -> Draft:
         f"{names[1]}, and take the {names[2]} that I have been wishing for instead.",
         params={"dropped": dropped.id, "kept": kept.id, "wished": wished.product},
         checks=(
-            Removed(
-                app="shop",
-                table="cart",
-                where={"id": dropped.id},
-                says=f"{names[0]} is out of the cart",
-            ),
-            Changed(
-                app="shop",
-                table="cart",
-                ids=(kept.id,),
-                to={"quantity": quantity},
-                says=f"{quantity} of {names[1]} are in it",
-            ),
-            Added(
-                app="shop",
-                table="cart",
-                where={"product": wished.product, "quantity": 1},
-                says=f"{names[2]} is in it",
-            ),
+            removed("shop.cart", f"{names[0]} is out of the cart", id=dropped.id),
+            changed("shop.cart", kept.id, f"{quantity} of {names[1]} are in it", quantity=quantity),
+            added("shop.cart", f"{names[2]} is in it", product=wished.product, quantity=1),
         ),
         allowed=("shop.wishes",),
         golden=(
@@ -267,18 +220,16 @@ def review_purchase(w: WorldView) -> Draft:
         f'5 stars, and the words "{text}"',
         params={"order": order.id, "product": item.product, "stars": stars},
         checks=(
-            Added(
-                app="shop",
-                table="reviews",
+            added(
+                "shop.reviews",
+                f"{item.name} has {stars} stars",
                 weight=2,
-                says=f"{item.name} has {stars} stars",
-                where={"product": item.product, "order": order.id, "stars": stars},
+                product=item.product,
+                order=order.id,
+                stars=stars,
             ),
-            Added(
-                app="shop",
-                table="reviews",
-                says="The words are right",
-                where={"product": item.product, "text": Text(value=text)},
+            added(
+                "shop.reviews", "The words are right", product=item.product, text=Text(value=text)
             ),
         ),
         golden=(call(shop.review, order=order.id, product=item.product, stars=stars, text=text),),
@@ -299,26 +250,17 @@ def move_and_redirect(w: WorldView) -> Draft:
         "sent there, too.",
         params={"street": street, "postcode": postcode, "city": city},
         checks=(
-            Added(
-                app="shop",
-                table="addresses",
-                says="The address is saved",
-                where={
-                    "label": Text(value=label),
-                    "name": Text(value=name),
-                    "street": Text(value=street),
-                    "city": Text(value=city),
-                    "postcode": postcode,
-                },
+            added(
+                "shop.addresses",
+                "The address is saved",
+                label=Text(value=label),
+                name=Text(value=name),
+                street=Text(value=street),
+                city=Text(value=city),
+                postcode=postcode,
             ),
             Value(app="shop", path="default_address", to=address, says="It is the default"),
-            Changed(
-                app="shop",
-                table="orders",
-                ids=(PACKED,),
-                to={"address": address},
-                says="The order goes there",
-            ),
+            changed("shop.orders", PACKED, "The order goes there", address=address),
         ),
         golden=(
             call(

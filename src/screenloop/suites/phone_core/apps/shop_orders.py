@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from screenloop.criteria import Changed, Check, Removed, Value
+from screenloop.criteria import Check, Value
 from screenloop.phone.apps.shop import actions as shop
 from screenloop.phone.apps.shop.seed import Order, Speed, totals
 from screenloop.phone.apps.shop.state import State
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, changed, removed
 from screenloop.suites.phone_core.worlds.money import (
     DELIVERED,
     HOME,
@@ -40,11 +40,7 @@ def order_cart_with_coupon(w: WorldView) -> Draft:
     """Order what is in the cart with a code, and pay it."""
     s = w.state(State)
     code = w.rng.choice(("WELCOME10", "FREESHIP"))
-    ways: tuple[tuple[str, Speed], ...] = (
-        (HOME, "express"),
-        (WORK, "express"),
-        (WORK, "standard"),
-    )
+    ways: tuple[tuple[str, Speed], ...] = ((HOME, "express"), (WORK, "express"), (WORK, "standard"))
     address, speed = w.rng.choice(ways)
     source, words = w.rng.choice(PAY_WITH)
     cents = totals(
@@ -57,9 +53,7 @@ def order_cart_with_coupon(w: WorldView) -> Draft:
         params={"coupon": code, "address": address, "speed": speed, "source": source},
         checks=(
             *ordered(w, address=address, speed=speed, total_cents=cents, coupon=code),
-            Removed(
-                app="shop", table="cart", count=len(s.cart), weight=0, says="The cart is empty"
-            ),
+            removed("shop.cart", "The cart is empty", weight=0, count=len(s.cart)),
             *paid(w, cents, source),
         ),
         golden=(
@@ -154,21 +148,8 @@ def cancel_packed_order(w: WorldView) -> Draft:
         "tell them this reason.",
         params={"order": order.id, "reason": reason},
         checks=(
-            Changed(
-                app="shop",
-                table="orders",
-                ids=(order.id,),
-                to={"state": "cancelled"},
-                weight=2,
-                says="The order is cancelled",
-            ),
-            Changed(
-                app="shop",
-                table="orders",
-                ids=(order.id,),
-                to={"reason": reason},
-                says="The reason is right",
-            ),
+            changed("shop.orders", order.id, "The order is cancelled", weight=2, state="cancelled"),
+            changed("shop.orders", order.id, "The reason is right", reason=reason),
             *refunded(w, order),
         ),
         golden=(call(shop.cancel, order=order.id, reason=reason),),
@@ -191,21 +172,8 @@ def return_order(w: WorldView) -> Draft:
         "say so as the reason.",
         params={"order": order.id, "reason": reason},
         checks=(
-            Changed(
-                app="shop",
-                table="orders",
-                ids=(order.id,),
-                to={"state": "returned"},
-                weight=2,
-                says="The order goes back",
-            ),
-            Changed(
-                app="shop",
-                table="orders",
-                ids=(order.id,),
-                to={"reason": reason},
-                says="The reason is right",
-            ),
+            changed("shop.orders", order.id, "The order goes back", weight=2, state="returned"),
+            changed("shop.orders", order.id, "The reason is right", reason=reason),
             *refunded(w, order),
         ),
         golden=(call(shop.give_back, order=order.id, reason=reason),),

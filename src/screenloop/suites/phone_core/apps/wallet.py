@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer
-from screenloop.criteria import Added, AnswerIs, Changed, Check, Money, Removed, Text, Value
+from screenloop.criteria import AnswerIs, Check, Money, Text, Value
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.messages.seed import dollars, spoken
 from screenloop.phone.apps.wallet import actions as wallet
 from screenloop.phone.apps.wallet import state as look_ups
 from screenloop.phone.apps.wallet.seed import BALANCE, MoneyRequest, Transaction
 from screenloop.phone.apps.wallet.state import State, found, spent
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look
+from screenloop.suites.phone_core.template import (
+    Draft,
+    Pack,
+    WorldView,
+    added,
+    call,
+    changed,
+    look,
+    removed,
+)
 from screenloop.suites.phone_core.worlds.money import (
     asked,
     balance_is,
@@ -55,11 +64,11 @@ def send_money(w: WorldView) -> Draft:
         params={"person": person.id, "cents": cents, "note": reason},
         checks=(
             sent(person, cents, says=f"{person.name} got {dollars(cents)}"),
-            Added(
-                app="wallet",
-                table="transactions",
-                says=f"It says {reason}",
-                where={"person": person.id, "note": Text(value=reason)},
+            added(
+                "wallet.transactions",
+                f"It says {reason}",
+                person=person.id,
+                note=Text(value=reason),
             ),
             balance_is(w, -cents),
         ),
@@ -87,12 +96,8 @@ def split_dinner(w: WorldView) -> Draft:
 
 
 def _answered(request: MoneyRequest, state: str) -> Check:
-    return Changed(
-        app="wallet",
-        table="requests",
-        ids=(request.id,),
-        to={"state": state},
-        says=f"The request for {request.note} is {state}",
+    return changed(
+        "wallet.requests", request.id, f"The request for {request.note} is {state}", state=state
     )
 
 
@@ -111,15 +116,12 @@ def answer_requests(w: WorldView) -> Draft:
         params={"paid": paid.id},
         checks=(
             _answered(paid, "paid"),
-            Added(
-                app="wallet",
-                table="transactions",
-                says=f"{paid.name} got the money",
-                where={
-                    "person": paid.person,
-                    "amount_cents": -paid.amount_cents,
-                    "note": paid.note,
-                },
+            added(
+                "wallet.transactions",
+                f"{paid.name} got the money",
+                person=paid.person,
+                amount_cents=-paid.amount_cents,
+                note=paid.note,
             ),
             balance_is(w, -paid.amount_cents),
             *(_answered(request, "declined") for request in declined),
@@ -230,12 +232,11 @@ def bills_pay_themselves(w: WorldView) -> Draft:
         f"{off.payee} should not: that one I want to pay myself.",
         params={"on": on.id, "off": off.id},
         checks=tuple(
-            Changed(
-                app="wallet",
-                table="bills",
-                ids=(bill.id,),
-                to={"autopay": wanted},
-                says=f"{bill.payee} is paid {'by itself' if wanted else 'by hand'}",
+            changed(
+                "wallet.bills",
+                bill.id,
+                f"{bill.payee} is paid {'by itself' if wanted else 'by hand'}",
+                autopay=wanted,
             )
             for bill, wanted in ((on, True), (off, False))
         ),
@@ -256,19 +257,11 @@ def note_down_bill(w: WorldView) -> Draft:
         "my other bills, do not pay it yet.",
         params={"payee": payee, "cents": cents, "day": day},
         checks=(
-            Added(
-                app="wallet",
-                table="bills",
-                where={"payee": Text(value=payee), "paid": False},
-                says=f"There is a bill of {payee}",
+            added(
+                "wallet.bills", f"There is a bill of {payee}", payee=Text(value=payee), paid=False
             ),
-            Added(
-                app="wallet",
-                table="bills",
-                where={"amount_cents": cents},
-                says=f"It is over {dollars(cents)}",
-            ),
-            Added(app="wallet", table="bills", where={"due": day}, says=f"It is due on {day}"),
+            added("wallet.bills", f"It is over {dollars(cents)}", amount_cents=cents),
+            added("wallet.bills", f"It is due on {day}", due=day),
         ),
         golden=(call(wallet.add_bill, payee=payee, amount=plain(cents), due=day),),
     )
@@ -292,12 +285,11 @@ def card_in_trouble(w: WorldView) -> Draft:
         goal=goal,
         params={"card": card, "frozen": frozen},
         checks=(
-            Changed(
-                app="wallet",
-                table="cards",
-                ids=(card,),
-                to={"frozen": frozen},
-                says=f"{bank} {'does not pay' if frozen else 'pays again'}",
+            changed(
+                "wallet.cards",
+                card,
+                f"{bank} {'does not pay' if frozen else 'pays again'}",
+                frozen=frozen,
             ),
         ),
         golden=(call(wallet.freeze, card=card, on=frozen),),
@@ -325,35 +317,22 @@ def give_up_main_card(w: WorldView) -> Draft:
     s = w.state(State)
     successor = w.rng.choice((HALDEN, FERNWAY))
     thaw = (call(wallet.freeze, card=FERNWAY, on=False),) if successor == FERNWAY else ()
-    changed: tuple[Check, ...] = ()
+    extended: tuple[Check, ...] = ()
     if successor == FERNWAY:
-        changed = (
-            Changed(
-                app="wallet",
-                table="cards",
-                ids=(FERNWAY,),
-                to={"frozen": False},
-                says=f"{_card(w, FERNWAY)} works",
-            ),
-        )
+        extended = (changed("wallet.cards", FERNWAY, f"{_card(w, FERNWAY)} works", frozen=False),)
     return Draft(
         goal=f"I am closing my account at {_card(w, s.main_card)}. That card must go, and "
         f"{_card(w, successor)} has to be ready to take its place as the card I pay with first.",
         params={"successor": successor},
         checks=(
-            Removed(
-                app="wallet",
-                table="cards",
-                where={"id": s.main_card},
-                says=f"{_card(w, s.main_card)} is gone",
-            ),
+            removed("wallet.cards", f"{_card(w, s.main_card)} is gone", id=s.main_card),
             Value(
                 app="wallet",
                 path="main_card",
                 to=successor,
                 says=f"{_card(w, successor)} comes first",
             ),
-            *changed,
+            *extended,
         ),
         golden=(
             *thaw,
@@ -400,8 +379,8 @@ def dearest_visit(w: WorldView) -> Draft:
     )
 
 
-@pack.template("count_as_fun", apps=("wallet",))
-def count_as_fun(w: WorldView) -> Draft:
+@pack.template("recategorise_payments", apps=("wallet",), was="count_as_fun")
+def recategorise_payments(w: WorldView) -> Draft:
     """Put all payments to a merchant into another category."""
     visits = _bought(w, 2, 4)
     merchant = visits[0].title
@@ -416,12 +395,11 @@ def count_as_fun(w: WorldView) -> Draft:
         goal=f"Everything that I paid at {merchant} should count as {words} in my statistics.",
         params={"merchant": merchant, "category": category},
         checks=(
-            Changed(
-                app="wallet",
-                table="transactions",
-                ids=tuple(t.id for t in visits),
-                to={"category": category},
-                says=f"{merchant} counts as {words}",
+            changed(
+                "wallet.transactions",
+                tuple(t.id for t in visits),
+                f"{merchant} counts as {words}",
+                category=category,
             ),
         ),
         golden=tuple(call(wallet.categorise, transaction=t.id, category=category) for t in visits),

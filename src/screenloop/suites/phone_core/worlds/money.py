@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from screenloop.actions import Tool
-from screenloop.criteria import Added, Changed, Check, Value
+from screenloop.criteria import Check, Value
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.messages.seed import dollars
 from screenloop.phone.apps.shop import actions as shop_actions
@@ -14,7 +14,7 @@ from screenloop.phone.apps.shop.state import State as Shop
 from screenloop.phone.apps.wallet import actions as wallet_actions
 from screenloop.phone.apps.wallet.seed import BALANCE, Bill
 from screenloop.phone.apps.wallet.state import State as Wallet
-from screenloop.suites.phone_core.template import WorldView, call
+from screenloop.suites.phone_core.template import WorldView, added, call, changed
 
 HOME, WORK = "address1", "address2"
 PACKED = "order6"
@@ -50,58 +50,46 @@ def balance_is(w: WorldView, change_cents: int) -> Check:
 
 def sent(person: contacts.Person, cents: int, *, says: str) -> Check:
     """Return the check that money went to a contact."""
-    return Added(
-        app="wallet",
-        table="transactions",
+    return added(
+        "wallet.transactions",
+        says,
         weight=2,
-        says=says,
-        where={
-            "person": person.id,
-            "amount_cents": -cents,
-            "category": "transfer",
-            "source": BALANCE,
-        },
+        person=person.id,
+        amount_cents=-cents,
+        category="transfer",
+        source=BALANCE,
     )
 
 
 def asked(person: contacts.Person, cents: int, *, says: str, weight: float = 1.0) -> Check:
     """Return the check that a contact was asked for money."""
-    return Added(
-        app="wallet",
-        table="requests",
-        weight=weight,
-        says=says,
-        where={"person": person.id, "amount_cents": cents, "incoming": False},
+    return added(
+        "wallet.requests", says, weight=weight, person=person.id, amount_cents=cents, incoming=False
     )
 
 
 def bill_paid(bill: Bill, source: str) -> tuple[Check, ...]:
     """Return the checks that a bill was paid from a source."""
     return (
-        Changed(
-            app="wallet",
-            table="bills",
-            ids=(bill.id,),
-            to={"paid": True},
-            weight=2,
-            says=f"{bill.payee} is paid",
-        ),
-        Added(
-            app="wallet",
-            table="transactions",
-            says="The right account paid for it",
-            where={"title": bill.payee, "amount_cents": -bill.amount_cents, "source": source},
+        changed("wallet.bills", bill.id, f"{bill.payee} is paid", weight=2, paid=True),
+        added(
+            "wallet.transactions",
+            "The right account paid for it",
+            title=bill.payee,
+            amount_cents=-bill.amount_cents,
+            source=source,
         ),
     )
 
 
 def topped_up(card: str, cents: int) -> Check:
     """Return the check that money was moved from a card to the balance."""
-    return Added(
-        app="wallet",
-        table="transactions",
-        says=f"{dollars(cents)} came from the card",
-        where={"amount_cents": cents, "source": card, "category": "transfer"},
+    return added(
+        "wallet.transactions",
+        f"{dollars(cents)} came from the card",
+        amount_cents=cents,
+        source=card,
+        category="transfer",
     )
 
 
@@ -136,17 +124,12 @@ def ordered(
     """Return the checks on where the new order goes, how fast, and what it costs."""
     label = w.state(Shop).addresses[address].label
     return (
-        Added(
-            app="shop",
-            table="orders",
-            where={"address": address, "speed": speed},
-            says=f"The order goes to {label}, {speed}",
-        ),
-        Added(
-            app="shop",
-            table="orders",
-            says=f"It costs {dollars(total_cents)}",
-            where={"total_cents": total_cents, "coupon": coupon},
+        added("shop.orders", f"The order goes to {label}, {speed}", address=address, speed=speed),
+        added(
+            "shop.orders",
+            f"It costs {dollars(total_cents)}",
+            total_cents=total_cents,
+            coupon=coupon,
         ),
     )
 
@@ -173,18 +156,21 @@ def item_is(product: Product, quantity: int, colour: str = "") -> tuple[Check, .
 def paid(w: WorldView, cents: int, source: str) -> tuple[Check, ...]:
     """Return the checks that the new order was paid from a source."""
     checks: list[Check] = [
-        Added(
-            app="wallet",
-            table="payments",
-            says="The order is paid from the right account",
-            where={"order": NEW_NUMBER, "state": "paid", "source": source, "amount_cents": cents},
+        added(
+            "wallet.payments",
+            "The order is paid from the right account",
+            order=NEW_NUMBER,
+            state="paid",
+            source=source,
+            amount_cents=cents,
         ),
-        Added(
-            app="wallet",
-            table="transactions",
+        added(
+            "wallet.transactions",
+            "The money left once",
             weight=0,
-            says="The money left once",
-            where={"note": NEW_NUMBER, "amount_cents": -cents, "source": source},
+            note=NEW_NUMBER,
+            amount_cents=-cents,
+            source=source,
         ),
     ]
     if source == BALANCE:
@@ -195,11 +181,11 @@ def paid(w: WorldView, cents: int, source: str) -> tuple[Check, ...]:
 def refunded(w: WorldView, order: Order) -> tuple[Check, ...]:
     """Return the checks that the price of an order came back."""
     return (
-        Added(
-            app="wallet",
-            table="transactions",
-            says="The money is back",
-            where={"amount_cents": order.total_cents, "note": f"Refund {order.number}"},
+        added(
+            "wallet.transactions",
+            "The money is back",
+            amount_cents=order.total_cents,
+            note=f"Refund {order.number}",
         ),
         balance_is(w, order.total_cents),
     )

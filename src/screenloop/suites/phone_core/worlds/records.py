@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Any
 
-from screenloop.criteria import Added, Check, Expected, Text
+from screenloop.criteria import Check, Expected, Text
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.messages.state import State as Chats
 from screenloop.phone.apps.messages.state import Thread, messages_of, thread_of
 from screenloop.phone.apps.notes.state import Item, Note, items_of
 from screenloop.phone.apps.notes.state import State as Notes
-from screenloop.suites.phone_core.template import WorldView
+from screenloop.suites.phone_core.template import WorldView, added, set_row
 
 PREPARED_ANSWERS = 2
 """Answers that a world holds for each person who is in a conversation."""
@@ -47,14 +47,7 @@ def quiet(*threads: Thread) -> tuple[dict[str, Any], ...]:
     An answer that may or may not have come in would be a side effect that depends on the pace.
     """
     return tuple(
-        {
-            "app": "messages",
-            "table": "threads",
-            "op": "set",
-            "id": thread.id,
-            "fields": {"answered": PREPARED_ANSWERS},
-        }
-        for thread in threads
+        set_row("messages.threads", thread.id, answered=PREPARED_ANSWERS) for thread in threads
     )
 
 
@@ -65,23 +58,16 @@ def texted(
     thread = thread_of(w.state(Chats), phone)
     chat = thread.id if thread else f"thread{len(w.state(Chats).threads) + 1}"
     sent = tuple(
-        Added(
-            app="messages",
-            table="messages",
-            says=says,
-            weight=weight,
-            where={"thread": chat, "mine": True, "text": text, "photo": ""},
-        )
+        added("messages.messages", says, weight=weight, thread=chat, mine=True, text=text, photo="")
         for text in texts
     )
     if thread is not None:
         return sent
-    opened = Added(
-        app="messages",
-        table="threads",
-        where={"phone": Text(value=phone, mode="digits")},
+    opened = added(
+        "messages.threads",
+        "The only new conversation is with that number",
         weight=0,
-        says="The only new conversation is with that number",
+        phone=Text(value=phone, mode="digits"),
     )
     return (*sent, opened)
 

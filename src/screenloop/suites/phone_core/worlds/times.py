@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from screenloop.actions import Tool
-from screenloop.criteria import Added, Changed, Check, Expected, Text, Value
+from screenloop.criteria import Added, Check, Expected, Text, Value
 from screenloop.phone.apps.calendar.state import Event, Occurrence, minute_of, occurrences
 from screenloop.phone.apps.calendar.state import State as Calendar
 from screenloop.phone.apps.clock.state import Alarm
@@ -15,7 +15,7 @@ from screenloop.phone.apps.messages.state import State as Chats
 from screenloop.phone.apps.messages.state import thread_of
 from screenloop.phone.apps.settings.state import Network
 from screenloop.phone.apps.settings.state import State as Settings
-from screenloop.suites.phone_core.template import WorldView, call
+from screenloop.suites.phone_core.template import WorldView, call, changed
 from screenloop.suites.phone_core.worlds.records import quiet
 
 
@@ -64,12 +64,8 @@ def network_named(w: WorldView, name: str) -> Network:
 def joined(network: str, name: str) -> tuple[Check, ...]:
     """Return checks that the phone is in a Wi-Fi network that was not saved before."""
     return (
-        Changed(
-            app="settings",
-            table="networks",
-            ids=(network,),
-            to={"saved": True},
-            says=f"The phone knows the password of {name}",
+        changed(
+            "settings.networks", network, f"The phone knows the password of {name}", saved=True
         ),
         Value(app="os", path="wifi_network", to=name, says=f"The phone is in {name}"),
     )
