@@ -23,10 +23,10 @@ from screenloop.report.training.run_files import POLICY, RECIPE, policy_folder, 
 from screenloop.rollout.play import RunRequest, play
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.store.episodes import read_episode
+from screenloop.train.checkpoint import PolicyKeeper
 from screenloop.train.data.records import call_tokens
 from screenloop.train.data.samples import window_samples
 from screenloop.train.loss.scoring import sampled_rows, score
-from screenloop.train.policy_keeper import PolicyKeeper
 from screenloop.train.recipe import RolloutSettings
 from screenloop.train.run import run_recipe, train
 from screenloop.types import Budget

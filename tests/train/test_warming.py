@@ -25,8 +25,7 @@ from screenloop.train.data.demonstrations import Tokeniser
 from screenloop.train.loss.scoring import score
 from screenloop.train.recipe import WarmUpSettings
 from screenloop.train.rollouts import Rollouts, one_each
-from screenloop.train.sft import WarmUp
-from screenloop.train.warming import WarmUpSeams, warm_up
+from screenloop.train.warm_up import WarmUp, WarmUpSeams, warm_up
 
 SETTINGS = WarmUpSettings(
     batch=8,

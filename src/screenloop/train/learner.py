@@ -20,10 +20,8 @@ from screenloop.engine.adapters import (
 )
 from screenloop.engine.policy import Policy
 from screenloop.engine.weights import copy_weights, weights_of
-from screenloop.train.data.samples import Sample
-from screenloop.train.guard.gate import require_parity
 from screenloop.train.guard.parity import Parity
-from screenloop.train.guard.stops import StopEvidence, TrainingStopped
+from screenloop.train.guard.stops import StopEvidence, TrainingStopped, require_parity
 from screenloop.train.loss.aggregate import token_weights
 from screenloop.train.loss.objective import Sums, part_loss, side_by_side
 from screenloop.train.loss.scoring import (
@@ -37,6 +35,7 @@ from screenloop.train.loss.scoring import (
 from screenloop.train.loss.value import ValueRow, explained_variance, value_head
 from screenloop.train.recipe import OptimiserSettings
 from screenloop.train.settings import LearningSettings
+from screenloop.train.types import Sample
 from screenloop.types import Struct
 
 

@@ -6,12 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from screenloop.report.training.metrics import StageSeconds, UpdateLine
-from screenloop.train.credit.advantage import TrainAttempt
-from screenloop.train.credit.groups import ScoredAttempt, select_groups
-from screenloop.train.credit.reward import AttemptReward
+from screenloop.train.credit.groups import select_groups
 from screenloop.train.learner import UpdateFigures
 from screenloop.train.preparation import PreparedUpdate
-from screenloop.train.rollouts import Played
+from screenloop.train.types import AttemptReward, Played, TrainAttempt
 from screenloop.types import Struct
 
 
@@ -126,15 +124,7 @@ def groups_with_spread(attempts: Sequence[TrainAttempt]) -> int:
 
     Estimators that compare inside groups train on just these; others on all.
     """
-    scored = (
-        ScoredAttempt(
-            attempt_id=attempt.attempt_id,
-            group_id=attempt.group_id,
-            reward=None if attempt.reward is None else attempt.reward.total,
-        )
-        for attempt in attempts
-    )
-    return select_groups(scored).counts.kept
+    return select_groups(attempts).counts.kept
 
 
 def mean_components(rewards: Sequence[AttemptReward]) -> dict[str, float]:

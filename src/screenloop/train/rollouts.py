@@ -26,40 +26,14 @@ from screenloop.rollout.context import Attempt, RunContext
 from screenloop.rollout.episode import run_episode
 from screenloop.rollout.prepare import Plan
 from screenloop.store.blobs import BlobStore
-from screenloop.store.episodes import Episode, Record, encode_record, episode_of
+from screenloop.store.episodes import Record, encode_record, episode_of
 from screenloop.train.credit.judging import JudgingManager
 from screenloop.train.data.streams import attempt_seed
-from screenloop.types import Mode, Struct, Task, Verdict
+from screenloop.train.types import PlannedAttempt, Played
+from screenloop.types import Mode, Task
 
 _ROUNDING = 0.0025
 """Shares of the frame."""
-
-
-class PlannedAttempt(Struct, frozen=True, kw_only=True):
-    """One attempt that a batch is to play."""
-
-    episode_id: str
-    group_id: str
-    task: Task
-    seed: int
-    """From which it samples."""
-    mode: Mode = "gui_only"
-
-
-class Played(Struct, frozen=True, kw_only=True):
-    """An attempt that was played, scored or not."""
-
-    planned: PlannedAttempt
-    episode: Episode
-    records: tuple[Record, ...]
-    verdicts: tuple[Verdict, ...] = ()
-    """Right after the reset and after each step, with nothing claimed; empty where not asked."""
-
-    @property
-    def success(self) -> bool | None:
-        """Whether the Task was solved; `None` when the attempt is unscored."""
-        verdict = self.episode.verdict
-        return None if verdict is None or verdict.unscored else verdict.success
 
 
 class MemoryLog:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from copy import deepcopy
 from pathlib import Path
 
@@ -18,26 +18,27 @@ from screenloop.config import plain
 from screenloop.engine.decoder import Limits
 from screenloop.engine.local import LocalEngine
 from screenloop.errors import ConfigError
+from screenloop.manager.base import Manager
+from screenloop.manager.direct import DirectManager
 from screenloop.registry import find
 from screenloop.report.training.metrics import Line, MetricsFile
 from screenloop.report.training.run_files import POLICY, RunRecipe, write_recipe
 from screenloop.rollout.context import Deadlines, RunContext
-from screenloop.rollout.managers import ManagerAt
-from screenloop.store.blobs import FolderBlobs
+from screenloop.rollout.managers import ManagerAt, manager_for
+from screenloop.store.blobs import BlobStore, FolderBlobs
 from screenloop.store.runs import RunFolder
 from screenloop.train.checkpoint import NAME as CHECKPOINT
-from screenloop.train.checkpoint import read_checkpoint
+from screenloop.train.checkpoint import PolicyKeeper, read_checkpoint
 from screenloop.train.credit.reward import counts_progress
 from screenloop.train.data.streams import stream
 from screenloop.train.guard.stops import TrainingStopped
-from screenloop.train.instances import instances_for
 from screenloop.train.learner import Learner
-from screenloop.train.policy_keeper import PolicyKeeper
 from screenloop.train.recipe import Recipe, TaskSets, TrainSettings, require_trainable
 from screenloop.train.recipes import find_recipe
-from screenloop.train.rollouts import Played, Rollouts, one_each
+from screenloop.train.rollouts import Rollouts, one_each
 from screenloop.train.settings import read_settings
 from screenloop.train.trainer import Clocks, Trainer, Watch
+from screenloop.train.types import Played
 from screenloop.types import Struct
 
 RESULT = "result.json"
@@ -326,3 +327,31 @@ def _result(
     )
     (folder / RESULT).write_bytes(msgspec.json.encode(card))
     return result
+
+
+@asynccontextmanager
+async def instances_for(
+    recipe: Recipe, at: ManagerAt | None, blobs: BlobStore
+) -> AsyncIterator[Manager]:
+    """Give a manager of what a recipe trains on; it ends with the block.
+
+    Args:
+        recipe: says how Instances are opened in this process.
+        at: where Instances are leased instead; they are what is served there.
+        blobs: the run's own; what is seen elsewhere is kept there.
+
+    Raises:
+        ConfigError: the URL or the token is wrong.
+        InfraFault: no manager answers there.
+    """
+    if at is not None:
+        async with manager_for(at, blobs, recipe.want) as (remote, _):
+            yield remote
+        return
+    opener = recipe.open_environments(blobs)
+    direct = DirectManager(opener.open)
+    try:
+        yield direct
+    finally:
+        await direct.close()
+        await opener.close()

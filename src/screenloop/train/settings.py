@@ -14,17 +14,10 @@ from msgspec import Meta
 from screenloop.errors import ConfigError
 from screenloop.messages import Sampling
 from screenloop.registry import unknown
-from screenloop.train.credit.group_advantage import Normalise
-from screenloop.train.credit.reward import RewardSettings
-from screenloop.train.curriculum import CurriculumSettings
-from screenloop.train.data.anchors import AnchorKind
-from screenloop.train.guard.parity import ParityLimits
-from screenloop.train.loss.aggregate import Aggregation
-from screenloop.train.loss.kl import KlKind
-from screenloop.train.loss.masking import Statistics
-from screenloop.train.loss.mismatch import Level, Rejection
-from screenloop.train.loss.policy import Clip, LossKind
 from screenloop.types import Struct
+
+Attempts = Annotated[int, Meta(ge=1)]
+Weight = Annotated[float, Meta(ge=0.0)]
 
 Estimator = Literal[
     "grpo", "dr_grpo", "rloo", "reinforce++", "reinforce++_baseline", "ppo", "gigpo", "hgpo"
@@ -37,6 +30,38 @@ STEPWISE: frozenset[str] = frozenset({"gigpo", "hgpo"})
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
 
 S = TypeVar("S", bound=Struct)
+
+
+Normalise = Literal["none", "std"]
+"""Whether a difference to the mean is divided by the group's standard deviation."""
+AnchorKind = Literal["state", "frame", "perceptual"]
+"""The Environment's own hash of its state without the clock, the exact frame, or a hash of its
+coarse look."""
+Aggregation = Literal[
+    "token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-token-sum-norm"
+]
+"""How tokens weigh; names as in verl's `agg_loss`."""
+KlKind = Literal["k1", "k2", "k3", "k1+", "k3+"]
+"""Which estimator; `+` takes its value and the gradient of k2."""
+Statistics = Literal["attempt", "token"]
+"""What weighs alike in a batch statistic: each attempt (row), or each token (length bias)."""
+Level = Literal["token", "sequence"]
+RejectionStatistic = Literal[
+    "token_k1",
+    "token_k2",
+    "token_k3",
+    "seq_sum_k1",
+    "seq_sum_k2",
+    "seq_sum_k3",
+    "seq_mean_k1",
+    "seq_mean_k2",
+    "seq_mean_k3",
+    "seq_max_k2",
+    "seq_max_k3",
+]
+"""Divergence of a token, or of a sequence by sum, mean or maximum; names as in verl."""
+LossKind = Literal["ppo", "gspo", "cispo", "reinforce"]
+"""Which policy loss."""
 
 
 class AdvantageSettings(Struct, frozen=True, kw_only=True):
@@ -86,6 +111,32 @@ class KlSettings(Struct, frozen=True, kw_only=True):
         return "k1" if self.place == "reward" else "k3"
 
 
+class Rejection(Struct, frozen=True, kw_only=True):
+    """What is left out of the loss.
+
+    k1 = log pi_rollout - log pi_old is kept inside [log low, log high]; k2 and k3 are kept up to
+    `high`. A sequence statistic keeps or leaves out the whole row.
+    """
+
+    statistic: RejectionStatistic = "token_k3"
+    high: Annotated[float, Meta(gt=0.0)] = 0.01
+    low: Annotated[float, Meta(gt=0.0)] | None = None
+    """Of k1 only; `None` is 1 / high."""
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that no token can meet."""
+        if self.statistic.endswith("k1"):
+            low = 1 / self.high if self.low is None else self.low
+            if low > self.high:
+                raise ValueError(
+                    f"rejection by {self.statistic}: low {low:g} is above high {self.high:g}"
+                )
+        elif self.low is not None:
+            raise ValueError(
+                f"rejection by {self.statistic} has no lower bound; leave `low` out, or take a k1"
+            )
+
+
 class MismatchSettings(Struct, frozen=True, kw_only=True):
     """What is done about rollout and trainer not being quite the same policy."""
 
@@ -95,6 +146,26 @@ class MismatchSettings(Struct, frozen=True, kw_only=True):
     low: Annotated[float, Meta(gt=0.0)] | None = None
     """With it, weights outside are 0 instead of cut."""
     reject: tuple[Rejection, ...] = ()
+
+
+class Clip(Struct, frozen=True, kw_only=True):
+    """How far the ratio to the old policy may go."""
+
+    low: float = 0.2
+    """Ratios below 1 - low are clipped."""
+    high: float = 0.2
+    """Ratios above 1 + high are clipped; DAPO's clip-higher is 0.28 (arXiv:2503.14476)."""
+    dual: float | None = 3.0
+    """c of the dual clip (arXiv:1912.09729) for negative advantages; `None` is off."""
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that clip everything or nothing."""
+        if not 0 <= self.low < 1 or self.high < 0:
+            raise ValueError(
+                f"clip low {self.low:g} must lie in [0, 1) and high {self.high:g} at 0 or above"
+            )
+        if self.dual is not None and self.dual <= 1:
+            raise ValueError(f"dual clip {self.dual:g} must be above 1 (usually 3), or null")
 
 
 class LossSettings(Struct, frozen=True, kw_only=True):
@@ -121,6 +192,50 @@ class ValueSettings(Struct, frozen=True, kw_only=True):
     """A value that moves further in one update earns nothing for it."""
     learning_rate: Annotated[float, Meta(gt=0.0)] = 1e-3
     """Of the head alone."""
+
+
+class RewardSettings(Struct, frozen=True, kw_only=True):
+    """What counts how much; everything but the outcome is off unless asked for."""
+
+    outcome: Literal["success", "reward"] = "success"
+    """The outcome is S (0 or 1), or the share r of weighted checks that pass."""
+    outcome_weight: Weight = 1.0
+    step_weights: dict[str, Weight] = {}
+    """Source of step rewards to the weight of its sum over the Episode."""
+    invalid_cost: Weight = 0.0
+    """Taken off for each step whose reply could not be read or whose Action was refused."""
+    efficiency_weight: Weight = 0.0
+    """Weight of optimal_steps / steps, earned by successes only."""
+
+
+class CurriculumSettings(Struct, frozen=True, kw_only=True):
+    """How attempts and tasks are chosen."""
+
+    adaptive: bool = True
+    """If not, each chosen task gets `attempts`."""
+    attempts: Attempts = 8
+    """A full try: untried tasks, and those that are sometimes solved."""
+    attempts_unsolved: Attempts = 4
+    """Never solved after a full try."""
+    attempts_mastered: Attempts = 2
+    mastered_above: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.8
+    """Success rates above it are mastery."""
+    rate_step: Annotated[float, Meta(gt=0.0, le=1.0)] = 0.3
+    """Weight of the newest group in the success rate."""
+    recheck_updates: Annotated[int, Meta(ge=1)] = 20
+    """A mastered task is tried again when so many updates went by."""
+    least_weight: Annotated[float, Meta(gt=0.0)] = 0.02
+    """Weight of tasks from which nothing can be learnt now; keeps them from being forgotten."""
+    shares: dict[str, Annotated[float, Meta(gt=0.0)]] = {}
+    """Domain to its share of the tasks of an update; empty is equal shares."""
+
+
+class ParityLimits(Struct, frozen=True, kw_only=True):
+    """What may differ; the defaults are for fp32 on one machine."""
+
+    max_abs: float = 1e-4
+    mean_abs: float = 1e-5
+    k3: float = 1e-6
 
 
 class LearningSettings(Struct, frozen=True, kw_only=True):

@@ -26,12 +26,14 @@ from screenloop.report.training.metrics import (
 from screenloop.store.blobs import BlobStore
 from screenloop.train.checkpoint import Checkpoint, RunCounters, save_checkpoint
 from screenloop.train.curriculum import TaskProgress, after_group, attempts_for, choose_tasks
-from screenloop.train.data.attempts import train_attempt
 from screenloop.train.data.demonstrations import Tokeniser
-from screenloop.train.data.samples import Sample
 from screenloop.train.data.streams import stream, stream_seed
-from screenloop.train.guard.guards import require_fresh, require_scored
-from screenloop.train.guard.stops import TrainingStopped, write_evidence
+from screenloop.train.guard.stops import (
+    TrainingStopped,
+    require_fresh,
+    require_scored,
+    write_evidence,
+)
 from screenloop.train.learner import Learner
 from screenloop.train.lines import (
     PlayedBatch,
@@ -42,11 +44,11 @@ from screenloop.train.lines import (
     update_line,
 )
 from screenloop.train.loss.scoring import Patches
-from screenloop.train.preparation import prepare_update, reads_all
+from screenloop.train.preparation import prepare_update, reads_all, train_attempt
 from screenloop.train.recipe import Recipe, TaskSets
-from screenloop.train.rollouts import EpisodeFiles, Played, Rollouts, one_each, update_attempts
-from screenloop.train.sft import WarmUp
-from screenloop.train.warming import WarmUpSeams, warm_up
+from screenloop.train.rollouts import EpisodeFiles, Rollouts, one_each, update_attempts
+from screenloop.train.types import Played, Sample
+from screenloop.train.warm_up import WarmUp, WarmUpSeams, warm_up
 from screenloop.types import Struct, Task
 
 T = TypeVar("T")

@@ -3,7 +3,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from screenloop.train.credit.gae import gae, value_loss
+from screenloop.train.credit.gae import gae
+from screenloop.train.loss.value import value_loss
 
 FLOATS = st.floats(-2, 2, width=32)
 

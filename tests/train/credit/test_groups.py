@@ -3,12 +3,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from screenloop.errors import ConfigError
-from screenloop.train.credit.groups import ScoredAttempt, select_groups
+from screenloop.train.credit.groups import select_groups
+from screenloop.train.types import AttemptReward, TrainAttempt
+
+
+def _attempt(name, group, total):
+    reward = None
+    if total is not None:
+        reward = AttemptReward(
+            success=total > 0, total=total, components={}, step_rewards=(), step_costs=()
+        )
+    return TrainAttempt(attempt_id=name, group_id=group, reward=reward, samples=())
 
 
 def _attempts(**groups):
     return [
-        ScoredAttempt(attempt_id=f"{name}{i}", group_id=name, reward=reward)
+        _attempt(f"{name}{i}", name, reward)
         for name, rewards in groups.items()
         for i, reward in enumerate(rewards)
     ]
@@ -45,15 +55,17 @@ def test_every_group_and_attempt_is_accounted_for(groups):
     assert counts.trained == len(found.attempts) == len(found.groups_n)
     for index in set(found.groups_n):
         rewards = [
-            a.reward for a, g in zip(found.attempts, found.groups_n, strict=True) if g == index
+            a.reward.total
+            for a, g in zip(found.attempts, found.groups_n, strict=True)
+            if g == index
         ]
         assert len(rewards) >= 2
         assert max(rewards) > min(rewards)
 
 
 def test_an_attempt_given_twice_or_a_reward_that_is_no_number_is_refused():
-    one = ScoredAttempt(attempt_id="a", group_id="g", reward=1.0)
+    one = _attempt("a", "g", 1.0)
     with pytest.raises(ConfigError, match="is there twice"):
         select_groups([one, one])
     with pytest.raises(ConfigError, match="has the reward None"):
-        select_groups([ScoredAttempt(attempt_id="a", group_id="g", reward=float("nan"))])
+        select_groups([_attempt("a", "g", float("nan"))])

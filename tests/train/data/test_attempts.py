@@ -9,11 +9,10 @@ from trainer_parts import micro_settings
 from screenloop.errors import ConfigError
 from screenloop.report.training.metrics import UpdateLine, read_metrics
 from screenloop.store.blobs import MemoryBlobs
-from screenloop.train.credit.reward import RewardSettings
-from screenloop.train.data.attempts import train_attempt
-from screenloop.train.rollouts import PlannedAttempt, Played
+from screenloop.train.preparation import train_attempt
 from screenloop.train.run import train
-from screenloop.train.settings import LearningSettings
+from screenloop.train.settings import LearningSettings, RewardSettings
+from screenloop.train.types import PlannedAttempt, Played
 from screenloop.types import Blame, CheckResult, Unscored
 
 PROGRESS = LearningSettings(reward=RewardSettings(step_weights={"progress": 0.5}))

@@ -6,10 +6,10 @@ from train_parts import synthetic_calls
 
 from screenloop.config import Window
 from screenloop.errors import ConfigError
-from screenloop.train.credit.advantage import TrainAttempt, token_rewards, update_samples
-from screenloop.train.credit.reward import AttemptReward
+from screenloop.train.credit.advantage import token_rewards, update_samples
 from screenloop.train.data.samples import cut_to, window_samples
 from screenloop.train.settings import AdvantageSettings
+from screenloop.train.types import AttemptReward, TrainAttempt
 
 WINDOW = Window(steps=3, overlap=1)
 

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from screenloop.errors import ConfigError
 from screenloop.train.loss.aggregate import aggregate, token_weights
 from screenloop.train.loss.policy import (
-    Clip,
     cispo_loss,
     gspo_loss,
     policy_loss,
     ppo_loss,
     reinforce_loss,
 )
+from screenloop.train.settings import Clip
 
 LOSSES = {
     "ppo": lambda *of: ppo_loss(*of),

@@ -29,14 +29,9 @@ from screenloop.engine.policy import Policy
 from screenloop.engine.tiny import TinySize, tiny_text
 from screenloop.engine.tokenizer import TinyWords
 from screenloop.messages import Message, TextPart
-from screenloop.train.data.records import CallTokens
-from screenloop.train.data.samples import (
-    Sample,
-    step_samples,
-    window_samples,
-    with_step_advantages,
-)
+from screenloop.train.data.samples import step_samples, window_samples, with_step_advantages
 from screenloop.train.loss.scoring import micro_batches, sampled_rows, score
+from screenloop.train.types import CallTokens, Sample
 from screenloop.types import Struct
 
 HEAD_TOKENS = 1000

@@ -20,49 +20,25 @@ from screenloop.train.credit.group_advantage import (
     reinforce_plus_plus_baseline,
     rloo,
 )
-from screenloop.train.credit.groups import GroupCounts, ScoredAttempt, select_groups
-from screenloop.train.credit.reward import AttemptReward
-from screenloop.train.credit.step_advantage import (
-    AnchorFigures,
-    StepAdvantages,
-    StepRows,
-    gigpo,
-    hgpo,
-)
+from screenloop.train.credit.groups import select_groups
+from screenloop.train.credit.step_advantage import StepAdvantages, StepRows, gigpo, hgpo
 from screenloop.train.data.samples import (
-    Sample,
     with_attempt_advantage,
     with_step_advantages,
     with_token_advantages,
 )
 from screenloop.train.settings import RELATIVE, AdvantageSettings
-from screenloop.types import Struct
+from screenloop.train.types import (
+    AttemptReward,
+    GroupCounts,
+    Sample,
+    TrainAttempt,
+    UpdateSamples,
+)
 
 TokenValues = Mapping[str, Sequence[float]]
 """Attempt id to one value a sampled token, in order."""
 _GROUP_ESTIMATORS = {"grpo": grpo, "dr_grpo": dr_grpo, "rloo": rloo}
-
-
-class TrainAttempt(Struct, frozen=True, kw_only=True):
-    """One attempt as an update sees it."""
-
-    attempt_id: str
-    group_id: str
-    reward: AttemptReward | None
-    """`None` when it is unscored."""
-    samples: tuple[Sample, ...]
-    anchors: tuple[str, ...] = ()
-    """One a step; needed by `gigpo` and `hgpo` alone."""
-
-
-class UpdateSamples(Struct, frozen=True, kw_only=True):
-    """What an update trains on."""
-
-    samples: tuple[Sample, ...]
-    counts: GroupCounts
-    anchors: AnchorFigures | None = None
-    returns: dict[str, tuple[float, ...]] = {}
-    """Targets of the value head by attempt, one a sampled token (`ppo`)."""
 
 
 def update_samples(
@@ -92,10 +68,9 @@ def update_samples(
     Raises:
         ConfigError: an attempt is there twice, an anchor, a value or a cost is missing.
     """
-    by_id = {attempt.attempt_id: attempt for attempt in attempts}
     costs = {} if token_costs is None else token_costs
-    selection = select_groups(map(_scored, attempts), relative=settings.estimator in RELATIVE)
-    kept = [by_id[attempt.attempt_id] for attempt in selection.attempts]
+    selection = select_groups(attempts, relative=settings.estimator in RELATIVE)
+    kept = selection.attempts
     if not kept:
         return UpdateSamples(samples=(), counts=selection.counts)
     rewards_n = torch.tensor(
@@ -150,14 +125,6 @@ def token_rewards(attempt: TrainAttempt, costs: Sequence[float] = ()) -> list[fl
         _require_one_each(attempt, costs, "costs")
         made = [gain - cost for gain, cost in zip(made, costs, strict=True)]
     return made
-
-
-def _scored(attempt: TrainAttempt) -> ScoredAttempt:
-    return ScoredAttempt(
-        attempt_id=attempt.attempt_id,
-        group_id=attempt.group_id,
-        reward=None if attempt.reward is None else attempt.reward.total,
-    )
 
 
 def _stepwise(

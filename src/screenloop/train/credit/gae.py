@@ -1,11 +1,12 @@
-"""Generalised advantage estimation and the value loss of PPO; pure."""
+"""Generalised advantage estimation; pure."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from screenloop.train.loss.masking import Statistics, masked_mean, whiten
+from screenloop.train.loss.masking import whiten
+from screenloop.train.settings import Statistics
 from screenloop.types import Struct
 
 
@@ -16,13 +17,6 @@ class ValueTargets(Struct, frozen=True, kw_only=True):
     """Whitened over the batch; 0 where the mask is 0."""
     returns_bt: Tensor
     """Targets of the value head: advantage before whitening plus value."""
-
-
-class ValueLoss(Struct, frozen=True, kw_only=True):
-    """Loss of the value head per token, and how often the clip decided."""
-
-    loss_bt: Tensor
-    clip_fraction: float
 
 
 def gae(
@@ -57,25 +51,3 @@ def gae(
         return ValueTargets(
             advantages_bt=whiten(raw_bt, mask_bt, statistics), returns_bt=raw_bt + values_bt
         )
-
-
-def value_loss(
-    values_bt: Tensor,
-    old_values_bt: Tensor,
-    returns_bt: Tensor,
-    mask_bt: Tensor,
-    *,
-    clip: float = 0.5,
-) -> ValueLoss:
-    """Return 1/2 max((V - R)^2, (clip(V, V_old +- clip) - R)^2) of each token.
-
-    The clipped value loss of PPO implementations (verl's `compute_value_loss`): a step of the value
-    head earns nothing beyond `clip`.
-    """
-    clipped_bt = torch.minimum(torch.maximum(values_bt, old_values_bt - clip), old_values_bt + clip)
-    plain_bt = (values_bt - returns_bt).square()
-    bound_bt = (clipped_bt - returns_bt).square()
-    return ValueLoss(
-        loss_bt=torch.maximum(plain_bt, bound_bt) / 2,
-        clip_fraction=float(masked_mean((bound_bt > plain_bt).float(), mask_bt)),
-    )

@@ -7,16 +7,13 @@ Attempts that are alone in their group, and groups without spread, get 0.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor
 
-from screenloop.train.loss.masking import Statistics, masked, whiten
+from screenloop.train.loss.masking import masked, whiten
+from screenloop.train.settings import Normalise, Statistics
 from screenloop.types import Struct
 
-Normalise = Literal["none", "std"]
-"""Whether a difference to the mean is divided by the group's standard deviation."""
 EPSILON = 1e-6
 """Added to a standard deviation before dividing by it."""
 

@@ -13,27 +13,10 @@ import torch
 from torch import Tensor
 
 from screenloop.errors import ConfigError
-from screenloop.train.credit.group_advantage import EPSILON, Normalise, group_relative
+from screenloop.train.credit.group_advantage import EPSILON, group_relative
+from screenloop.train.settings import Normalise
+from screenloop.train.types import AnchorFigures
 from screenloop.types import Struct
-
-
-class AnchorFigures(Struct, frozen=True, kw_only=True):
-    """Whether step credit has anything to compare."""
-
-    steps: int
-    groups: int
-    """Distinct anchors, task group by task group."""
-    singletons: int
-    """Steps whose anchor nobody else reached: their step advantage is 0."""
-    within_one_attempt: int
-    """Groups of several steps that all belong to one attempt (a screen that came back)."""
-    sizes: dict[int, int]
-    """How many groups have how many steps."""
-
-    @property
-    def singleton_share(self) -> float:
-        """Share of steps without a sibling."""
-        return self.singletons / self.steps if self.steps else 0.0
 
 
 class StepRows(Struct, frozen=True, kw_only=True):

@@ -13,18 +13,11 @@ from math import isfinite
 import torch
 from torch import Tensor
 
+from screenloop.train.settings import ParityLimits
 from screenloop.types import Struct
 
 WORST_TOKENS = 8
 """How many tokens the evidence names."""
-
-
-class ParityLimits(Struct, frozen=True, kw_only=True):
-    """What may differ; the defaults are for fp32 on one machine."""
-
-    max_abs: float = 1e-4
-    mean_abs: float = 1e-5
-    k3: float = 1e-6
 
 
 class TokenDifference(Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from torch import Tensor
@@ -10,11 +10,7 @@ from torch import Tensor
 from screenloop.errors import ConfigError
 from screenloop.registry import unknown
 from screenloop.train.loss.masking import masked
-
-Aggregation = Literal[
-    "token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-token-sum-norm"
-]
-"""How tokens weigh; names as in verl's `agg_loss`."""
+from screenloop.train.settings import Aggregation
 
 
 def token_weights(

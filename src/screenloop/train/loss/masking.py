@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor
 
-Statistics = Literal["attempt", "token"]
-"""What weighs alike in a batch statistic: each attempt (row), or each token (length bias)."""
+from screenloop.train.settings import Statistics
+
 _TINY = 1e-8
 
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from screenloop.train.credit.gae import value_loss
 from screenloop.train.loss.kl import kl_estimate
 from screenloop.train.loss.masking import masked
 from screenloop.train.loss.mismatch import rejection_mask, rollout_weights
 from screenloop.train.loss.policy import policy_loss
 from screenloop.train.loss.scoring import SampledRows, SampledScores
-from screenloop.train.loss.value import ValueRow
+from screenloop.train.loss.value import ValueRow, value_loss
 from screenloop.train.settings import LearningSettings, usual_clip
 
 

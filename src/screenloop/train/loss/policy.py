@@ -6,17 +6,14 @@ for the mismatch of rollout and trainer (`mismatch.rollout_weights`) multiply th
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor
 
 from screenloop.errors import ConfigError
 from screenloop.train.loss.masking import masked_mean, row_mean
+from screenloop.train.settings import Clip, LossKind
 from screenloop.types import Struct
 
-LossKind = Literal["ppo", "gspo", "cispo", "reinforce"]
-"""Which policy loss."""
 _LOG_RATIO_BOUND = 20.0
 _LOG_SEQUENCE_RATIO_MAX = 10.0
 
@@ -31,26 +28,6 @@ class PolicyLoss(Struct, frozen=True, kw_only=True):
     """Share of tokens on which the dual clip decided."""
     approx_kl: float
     """Mean of log pi_old - log pi: how far the policy moved in this update."""
-
-
-class Clip(Struct, frozen=True, kw_only=True):
-    """How far the ratio to the old policy may go."""
-
-    low: float = 0.2
-    """Ratios below 1 - low are clipped."""
-    high: float = 0.2
-    """Ratios above 1 + high are clipped; DAPO's clip-higher is 0.28 (arXiv:2503.14476)."""
-    dual: float | None = 3.0
-    """c of the dual clip (arXiv:1912.09729) for negative advantages; `None` is off."""
-
-    def __post_init__(self) -> None:
-        """Refuse bounds that clip everything or nothing."""
-        if not 0 <= self.low < 1 or self.high < 0:
-            raise ValueError(
-                f"clip low {self.low:g} must lie in [0, 1) and high {self.high:g} at 0 or above"
-            )
-        if self.dual is not None and self.dual <= 1:
-            raise ValueError(f"dual clip {self.dual:g} must be above 1 (usually 3), or null")
 
 
 def ppo_loss(

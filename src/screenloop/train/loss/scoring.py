@@ -15,10 +15,11 @@ from torch import Tensor, nn
 
 from screenloop.engine.network import picture_arguments
 from screenloop.engine.policy import Policy
-from screenloop.engine.vision import PlacedImage, positions
+from screenloop.engine.sampling import banned_mask, processed_logprobs
+from screenloop.engine.vision import positions
 from screenloop.errors import ConfigError
-from screenloop.train.data.samples import Sample
-from screenloop.train.loss.logprobs import processed_log_probs
+from screenloop.messages import Sampling
+from screenloop.train.types import Sample
 from screenloop.types import BlobKey, Struct
 
 Patches = Mapping[BlobKey, Tensor]
@@ -104,6 +105,33 @@ def micro_batches(samples: Sequence[Sample], max_tokens: int) -> list[list[int]]
     return parts
 
 
+def drawn_log_probs(
+    logits_nv: Tensor, *, banned_ids: Sequence[int] = (), temperature: float = 1.0
+) -> Tensor:
+    """Return the log-probabilities of the distribution that tokens were drawn from.
+
+    It is the sampler's own function, so that both exclude the same ids: a vision token that is
+    sampled breaks the training forward, and one that is only banned in the sampler shifts every
+    log-probability.
+
+    Raises:
+        ConfigError: the temperature is not above 0, or a banned id is outside the vocabulary.
+    """
+    if not temperature > 0:
+        raise ConfigError(
+            f"temperature {temperature:g} has no distribution to learn from; sample above 0."
+        )
+    banned_V = banned_mask(banned_ids, logits_nv.shape[-1], logits_nv.device)
+    return processed_logprobs(logits_nv, Sampling(temperature=temperature), banned_V)
+
+
+def entropy(log_probs_nv: Tensor) -> Tensor:
+    """Return the entropy of each distribution, in nats."""
+    # A banned id has p = 0 and log p = -inf; its product would be NaN, in the gradient too.
+    finite_nv = torch.where(log_probs_nv.isneginf(), torch.zeros_like(log_probs_nv), log_probs_nv)
+    return -(log_probs_nv.exp() * finite_nv).sum(dim=-1)
+
+
 def score(
     policy: Policy,
     samples: Sequence[Sample],
@@ -142,12 +170,11 @@ def score(
     # The state in front of a token speaks about it.
     states_nd = hidden_btd[row_n, place_n - 1]
     logits_nv = network.get_output_embeddings()(states_nd)
-    log_probs_nv = processed_log_probs(
+    log_probs_nv = drawn_log_probs(
         logits_nv, banned_ids=rows[0].banned_ids, temperature=rows[0].temperature
     )
     taken_n = log_probs_nv.gather(-1, token_n[:, None])[:, 0]
-    finite_nv = torch.where(log_probs_nv.isneginf(), torch.zeros_like(log_probs_nv), log_probs_nv)
-    entropy_n = -(log_probs_nv.exp() * finite_nv).sum(dim=-1)
+    entropy_n = entropy(log_probs_nv)
     greedy_n = log_probs_nv.detach().argmax(dim=-1) == token_n
     shape = (len(rows), max(len(places) for places in at))
     index = (row_n, column_n)
@@ -173,13 +200,13 @@ def _hidden(policy: Policy, rows: Sequence[Sample], patches: Patches) -> Tensor:
     for row, sample in enumerate(rows):
         ids[row, : lengths[row]] = torch.tensor(sample.token_ids)
         if policy.vision is not None:
-            places[:, row, : lengths[row]] = positions(lengths[row], _placed(sample), merge)
+            places[:, row, : lengths[row]] = positions(lengths[row], sample.images, merge)
     if policy.vision is None:
         places[:] = torch.arange(ids.shape[1])
     missing = [i.key for s in rows for i in s.images if i.key not in patches]
     if missing:
         raise ConfigError(f"the pixels of picture {missing[0]} are not at hand")
-    pictures = [(image, patches[image.key]) for sample in rows for image in _placed(sample)]
+    pictures = [(image, patches[image.key]) for sample in rows for image in sample.images]
     network: Any = policy.model
     out = network.base_model(
         input_ids=ids.to(policy.device),
@@ -189,20 +216,6 @@ def _hidden(policy: Policy, rows: Sequence[Sample], patches: Patches) -> Tensor:
     )
     hidden: Tensor = out.last_hidden_state
     return hidden
-
-
-def _placed(sample: Sample) -> tuple[PlacedImage, ...]:
-    """Return the pictures as the network's functions take them; their size no longer matters."""
-    return tuple(
-        PlacedImage(
-            key=image.key,
-            size_px=(0, 0),
-            grid_thw=image.grid_thw,
-            start=image.start,
-            length=image.length,
-        )
-        for image in sample.images
-    )
 
 
 def _padded(rows: Sequence[Sequence[float]]) -> Tensor:

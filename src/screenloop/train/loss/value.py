@@ -1,4 +1,4 @@
-"""The value head of PPO: what an attempt is still going to earn, said at each sampled token.
+"""The value head of PPO and its loss: what an attempt is still going to earn, token by token.
 
 The head reads the last hidden state in front of a sampled token: the state that the token was drawn
 in. An attempt is one row of its sampled tokens in causal order, windows joined and each token
@@ -17,7 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from screenloop.engine.policy import Policy
-from screenloop.train.data.samples import Sample
+from screenloop.train.loss.masking import masked_mean
+from screenloop.train.types import Sample
 from screenloop.types import Struct
 
 
@@ -99,3 +100,32 @@ def explained_variance(rows: Iterable[ValueRow]) -> float:
     missed_n = returns_n - torch.cat([row.old_s.double() for row in found])
     variance = float(returns_n.var(correction=0))
     return 1.0 - float(missed_n.var(correction=0)) / variance if variance > 0 else 0.0
+
+
+class ValueLoss(Struct, frozen=True, kw_only=True):
+    """Loss of the value head per token, and how often the clip decided."""
+
+    loss_bt: Tensor
+    clip_fraction: float
+
+
+def value_loss(
+    values_bt: Tensor,
+    old_values_bt: Tensor,
+    returns_bt: Tensor,
+    mask_bt: Tensor,
+    *,
+    clip: float = 0.5,
+) -> ValueLoss:
+    """Return 1/2 max((V - R)^2, (clip(V, V_old +- clip) - R)^2) of each token.
+
+    The clipped value loss of PPO implementations (verl's `compute_value_loss`): a step of the value
+    head earns nothing beyond `clip`.
+    """
+    clipped_bt = torch.minimum(torch.maximum(values_bt, old_values_bt - clip), old_values_bt + clip)
+    plain_bt = (values_bt - returns_bt).square()
+    bound_bt = (clipped_bt - returns_bt).square()
+    return ValueLoss(
+        loss_bt=torch.maximum(plain_bt, bound_bt) / 2,
+        clip_fraction=float(masked_mean((bound_bt > plain_bt).float(), mask_bt)),
+    )
