@@ -133,7 +133,7 @@ async def test_what_is_collected_over_http_with_token_facts_can_be_trained_on(fi
     rows = sampled_rows(samples)
     with torch.no_grad():
         scored = score(policy, rows.samples, {})
-    difference = (scored.log_probs_bs - rows.rollout_log_probs_bs) * rows.mask_bs
+    difference = (scored.log_probs_B_S - rows.rollout_log_probs_B_S) * rows.mask_B_S
     assert float(difference.abs().max()) <= 1e-4
 
 

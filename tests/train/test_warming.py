@@ -61,7 +61,7 @@ def odds(parts, samples, patches):
     """Return the mean log-probability of the Samples' replies."""
     with torch.no_grad():
         found = score(parts.learner.policy, samples, patches)
-    return float(found.log_probs_bs.sum()) / sum(s.sampled for s in samples)
+    return float(found.log_probs_B_S.sum()) / sum(s.sampled for s in samples)
 
 
 @pytest.mark.parametrize("recipe", [recipe_with, pixel_recipe])

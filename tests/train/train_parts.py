@@ -139,10 +139,10 @@ class ToyPolicy(torch.nn.Module):
         self.embed = torch.nn.Parameter(torch.randn(VOCABULARY, width, generator=draw))
         self.head = torch.nn.Parameter(torch.randn(width, VOCABULARY, generator=draw))
 
-    def forward(self, token_ids_bt):
-        states, state = [], torch.zeros(len(token_ids_bt), self.embed.shape[1])
-        for token_b in token_ids_bt.T:
-            state = 0.7 * state + 0.3 * self.embed[token_b]
+    def forward(self, token_ids_B_T):
+        states, state = [], torch.zeros(len(token_ids_B_T), self.embed.shape[1])
+        for token_B in token_ids_B_T.T:
+            state = 0.7 * state + 0.3 * self.embed[token_B]
             states.append(state)
         return torch.tanh(torch.stack(states, dim=1)) @ self.head
 

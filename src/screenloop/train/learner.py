@@ -148,7 +148,7 @@ class Learner:
             for part in micro_batches(samples, self._settings.micro_tokens):
                 rows = sampled_rows([samples[i] for i in part])
                 found = score(policy, rows.samples, patches)
-                told.update(_by_name(rows, found.log_probs_bs))
+                told.update(_by_name(rows, found.log_probs_B_S))
         return told
 
     @torch.no_grad()
@@ -158,8 +158,8 @@ class Learner:
         for part in micro_batches(samples, self._settings.micro_tokens):
             rows = sampled_rows([samples[i] for i in part])
             found = score(self.policy, rows.samples, patches, head=self._head)
-            assert found.values_bs is not None
-            told.update(_by_name(rows, found.values_bs))
+            assert found.values_B_S is not None
+            told.update(_by_name(rows, found.values_B_S))
         return told
 
     # ---- the update ------------------------------------------------------------------------
@@ -254,7 +254,7 @@ class Learner:
         for part in micro_batches(samples, self._settings.micro_tokens):
             rows = sampled_rows([samples[i] for i in part])
             found = score(self.policy, rows.samples, patches)
-            scored.update(_by_name(rows, found.log_probs_bs))
+            scored.update(_by_name(rows, found.log_probs_B_S))
         return scored
 
     def _backward(
@@ -268,27 +268,27 @@ class Learner:
         """Add up the gradient of one optimiser step; returns the log-probabilities by Sample."""
         whole = sampled_rows(samples)
         loss_settings = self._learning.loss
-        weights_bs = token_weights(
-            whole.mask_bs,
+        weights_B_S = token_weights(
+            whole.mask_B_S,
             loss_settings.aggregation,
-            attempts_b=whole.attempts_b if loss_settings.by_attempt else None,
+            attempts_B=whole.attempts_B if loss_settings.by_attempt else None,
             length=loss_settings.length,
         )
         scored: dict[str, Tensor] = {}
         for part in micro_batches(samples, self._settings.micro_tokens):
             rows = sampled_rows([samples[i] for i in part])
-            reference_bs = self._pulling(rows, patches)
+            reference_B_S = self._pulling(rows, patches)
             found = score(self.policy, rows.samples, patches, head=self._head)
-            scored.update(_by_name(rows, found.log_probs_bs.detach()))
-            width = rows.mask_bs.shape[1]
+            scored.update(_by_name(rows, found.log_probs_B_S.detach()))
+            width = rows.mask_B_S.shape[1]
             loss = part_loss(
                 rows,
                 found,
-                weights_bs[part, :width],
+                weights_B_S[part, :width],
                 self._learning,
                 sums,
-                old_bs=self._old(rows, found, old),
-                reference_bs=reference_bs,
+                old_B_S=self._old(rows, found, old),
+                reference_B_S=reference_B_S,
                 value_rows=value_rows,
             )
             loss.backward()  # type: ignore[no-untyped-call]
@@ -301,7 +301,7 @@ class Learner:
         if self._learning.kl.place != "loss":
             return None
         with self._as_reference() as policy:
-            return score(policy, rows.samples, patches).log_probs_bs
+            return score(policy, rows.samples, patches).log_probs_B_S
 
     @contextmanager
     def _as_reference(self) -> Iterator[Policy]:
@@ -317,15 +317,15 @@ class Learner:
         Those before the update; of Samples drawn with older weights, what they were drawn with,
         unless importance weights correct for it.
         """
-        now_bs = found.log_probs_bs.detach()
+        now_B_S = found.log_probs_B_S.detach()
         if old:
-            now_bs = side_by_side([old[sample.name] for sample in rows.samples])
+            now_B_S = side_by_side([old[sample.name] for sample in rows.samples])
         if self._learning.mismatch.weights is not None:
-            return now_bs
-        stale_b1 = torch.tensor(
+            return now_B_S
+        stale_B_1 = torch.tensor(
             [[sample.weights_versions != (self.version, self.version)] for sample in rows.samples]
         )
-        return torch.where(stale_b1, rows.rollout_log_probs_bs, now_bs)
+        return torch.where(stale_B_1, rows.rollout_log_probs_B_S, now_B_S)
 
     def _gate(self, samples: Sequence[Sample], scored: Mapping[str, Tensor]) -> Parity:
         return require_parity(samples, scored, version=self.version, limits=self._learning.parity)
@@ -383,10 +383,10 @@ class Learner:
         )
 
 
-def _by_name(rows: SampledRows, numbers_bs: Tensor) -> dict[str, Tensor]:
+def _by_name(rows: SampledRows, numbers_B_S: Tensor) -> dict[str, Tensor]:
     return {
-        sample.name: numbers_t[: sample.sampled]
-        for sample, numbers_t in zip(rows.samples, numbers_bs, strict=True)
+        sample.name: numbers_S[: sample.sampled]
+        for sample, numbers_S in zip(rows.samples, numbers_B_S, strict=True)
     }
 
 

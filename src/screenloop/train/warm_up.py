@@ -85,11 +85,11 @@ class WarmUp:
         for part in micro_batches(batch, 65_536):
             rows = sampled_rows([batch[i] for i in part])
             scores = score(self._policy, rows.samples, patches)
-            nll = -(scores.log_probs_bs * rows.mask_bs).sum() / tokens
+            nll = -(scores.log_probs_B_S * rows.mask_B_S).sum() / tokens
             nll.backward()  # type: ignore[no-untyped-call]
             loss += float(nll.detach())
-            same_b = (scores.greedy_bs | ~rows.mask_bs.bool()).all(dim=-1).tolist()
-            agreed.update(zip(part, same_b, strict=True))
+            same_B = (scores.greedy_B_S | ~rows.mask_B_S.bool()).all(dim=-1).tolist()
+            agreed.update(zip(part, same_B, strict=True))
         norm = float(torch.nn.utils.clip_grad_norm_(self._trained, 1.0))
         if not (isfinite(loss) and isfinite(norm)):
             raise self._stopped(loss, norm, batch)

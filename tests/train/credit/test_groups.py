@@ -29,8 +29,8 @@ def test_unscored_attempts_leave_before_any_mean_and_useless_groups_are_counted(
         _attempts(good=[1.0, None, 0.0], few=[1.0, None], flat=[0.5, 0.5, None], gone=[None, None])
     )
     assert [a.attempt_id for a in found.attempts] == ["good0", "good2"]
-    assert found.rewards_n == (1.0, 0.0)
-    assert found.groups_n == (0, 0)
+    assert found.rewards_A == (1.0, 0.0)
+    assert found.groups_A == (0, 0)
     counts = found.counts
     assert (counts.groups, counts.kept, counts.too_few, counts.no_spread) == (4, 1, 2, 1)
     assert (counts.attempts, counts.unscored, counts.trained) == (10, 5, 2)
@@ -38,7 +38,7 @@ def test_unscored_attempts_leave_before_any_mean_and_useless_groups_are_counted(
 
 def test_estimators_that_compare_nothing_keep_every_scored_attempt():
     found = select_groups(_attempts(few=[1.0], flat=[0.5, 0.5], gone=[None]), relative=False)
-    assert found.rewards_n == (1.0, 0.5, 0.5)
+    assert found.rewards_A == (1.0, 0.5, 0.5)
     assert (found.counts.kept, found.counts.too_few, found.counts.no_spread) == (2, 1, 0)
 
 
@@ -52,11 +52,11 @@ def test_every_group_and_attempt_is_accounted_for(groups):
     counts = found.counts
     assert counts.groups == counts.kept + counts.too_few + counts.no_spread
     assert counts.attempts == sum(map(len, groups))
-    assert counts.trained == len(found.attempts) == len(found.groups_n)
-    for index in set(found.groups_n):
+    assert counts.trained == len(found.attempts) == len(found.groups_A)
+    for index in set(found.groups_A):
         rewards = [
             a.reward.total
-            for a, g in zip(found.attempts, found.groups_n, strict=True)
+            for a, g in zip(found.attempts, found.groups_A, strict=True)
             if g == index
         ]
         assert len(rewards) >= 2

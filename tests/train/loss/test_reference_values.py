@@ -44,8 +44,8 @@ def close(ours, theirs):
 @pytest.mark.parametrize("ours", [grpo, dr_grpo, rloo])
 def test_group_advantages(case, ours):
     x, expected = case
-    advantages_n = ours(x["rewards"].sum(dim=1), GROUPS)
-    close(advantages_n.unsqueeze(1) * x["mask"], expected[ours.__name__])
+    advantages_N = ours(x["rewards"].sum(dim=1), GROUPS)
+    close(advantages_N.unsqueeze(1) * x["mask"], expected[ours.__name__])
 
 
 def test_reinforce_plus_plus(case):
@@ -65,8 +65,8 @@ def test_reinforce_plus_plus_baseline(case):
 def test_gae(case):
     x, expected = case
     ours = gae(x["rewards"], x["values"], x["mask"], gamma=0.97, lam=0.9, statistics="token")
-    close(ours.advantages_bt, torch.tensor(expected["gae_advantages"]) * x["mask"])
-    close(ours.returns_bt, expected["gae_returns"])
+    close(ours.advantages_B_T, torch.tensor(expected["gae_advantages"]) * x["mask"])
+    close(ours.returns_B_T, expected["gae_returns"])
 
 
 LOSSES = {
@@ -85,8 +85,8 @@ def test_policy_losses_and_their_gradients(case, name):
     ours, clip, weighted = LOSSES[name]
     weights = rollout_weights(x["old"], x["rollout"], x["mask"]) if weighted else None
     new = x["new"].clone().requires_grad_()
-    found = ours(new, x["old"], x["advantages"], x["mask"], clip=clip, weights_bt=weights)
-    loss = aggregate(found.loss_bt, x["mask"], "token-mean")
+    found = ours(new, x["old"], x["advantages"], x["mask"], clip=clip, weights_B_T=weights)
+    loss = aggregate(found.loss_B_T, x["mask"], "token-mean")
     loss.backward()
     close(loss.detach(), expected[name]["loss"])
     close(new.grad, expected[name]["gradient"])
@@ -102,7 +102,7 @@ def test_the_dual_clip_was_reached_in_the_recorded_batches():
 def test_value_loss(case):
     x, expected = case
     found = value_loss(x["new_values"], x["values"], x["returns"], x["mask"], clip=0.5)
-    close(aggregate(found.loss_bt, x["mask"]), expected["value"]["loss"])
+    close(aggregate(found.loss_B_T, x["mask"]), expected["value"]["loss"])
     close(found.clip_fraction, expected["value"]["clip_fraction"])
 
 
@@ -161,9 +161,9 @@ def test_hgpo(seed, name):
     mode, alpha, history = name.replace("_norm", "").rsplit("_", 2)
     # The recipe takes returns as they are; rewards whose discount is 0 are their own returns.
     rows = StepRows(
-        attempts_s=torch.tensor(given["owners"]),
-        rewards_s=torch.tensor(given["returns"]),
-        anchors_s=tuple(given["anchors"]),
+        attempts_E=torch.tensor(given["owners"]),
+        rewards_E=torch.tensor(given["returns"]),
+        anchors_E=tuple(given["anchors"]),
     )
     ours = hgpo(
         rows,
@@ -174,4 +174,4 @@ def test_hgpo(seed, name):
         alpha=float(alpha.removeprefix("alpha")),
         normalise="std" if mode == "mean_std" else "none",
     )
-    close(ours.advantages_s, HGPO[seed]["outputs"][name])
+    close(ours.advantages_E, HGPO[seed]["outputs"][name])

@@ -131,8 +131,8 @@ def _gradient(policy: Policy, samples: Sequence[Sample]) -> list[Tensor]:
     tokens = sum(sample.sampled for sample in samples)
     for part in micro_batches(samples, MICRO_TOKENS):
         rows = sampled_rows([samples[i] for i in part])
-        log_probs_bs = score(policy, rows.samples, {}).log_probs_bs
-        loss = -(log_probs_bs * rows.advantages_bs * rows.mask_bs).sum() / tokens
+        log_probs_B_S = score(policy, rows.samples, {}).log_probs_B_S
+        loss = -(log_probs_B_S * rows.advantages_B_S * rows.mask_B_S).sum() / tokens
         loss.backward()  # type: ignore[no-untyped-call]
     return [p.grad.clone() for p in policy.model.parameters() if p.grad is not None]
 

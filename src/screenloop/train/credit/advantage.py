@@ -73,32 +73,32 @@ def update_samples(
     kept = selection.attempts
     if not kept:
         return UpdateSamples(samples=(), counts=selection.counts)
-    rewards_n = torch.tensor(
+    rewards_A = torch.tensor(
         [
             reward - sum(costs.get(attempt.attempt_id, ()))
-            for attempt, reward in zip(kept, selection.rewards_n, strict=True)
+            for attempt, reward in zip(kept, selection.rewards_A, strict=True)
         ],
         dtype=torch.float64,
     )
-    groups_n = torch.tensor(selection.groups_n)
+    groups_A = torch.tensor(selection.groups_A)
     match settings.estimator:
         case "grpo" | "dr_grpo" | "rloo":
-            values_n = _GROUP_ESTIMATORS[settings.estimator](rewards_n, groups_n).tolist()
+            values_A = _GROUP_ESTIMATORS[settings.estimator](rewards_A, groups_A).tolist()
             samples = [
                 with_attempt_advantage(sample, value)
-                for attempt, value in zip(kept, values_n, strict=True)
+                for attempt, value in zip(kept, values_A, strict=True)
                 for sample in attempt.samples
             ]
             return UpdateSamples(samples=tuple(samples), counts=selection.counts)
         case "gigpo" | "hgpo":
-            found = _stepwise(kept, rewards_n, groups_n, settings, costs)
+            found = _stepwise(kept, rewards_A, groups_A, settings, costs)
             return UpdateSamples(
-                samples=_laid_by_step(kept, found.advantages_s.tolist()),
+                samples=_laid_by_step(kept, found.advantages_E.tolist()),
                 counts=selection.counts,
                 anchors=found.anchors,
             )
         case _:
-            return _tokenwise(kept, rewards_n, groups_n, settings, selection.counts, values, costs)
+            return _tokenwise(kept, rewards_A, groups_A, settings, selection.counts, values, costs)
 
 
 def token_rewards(attempt: TrainAttempt, costs: Sequence[float] = ()) -> list[float]:
@@ -129,8 +129,8 @@ def token_rewards(attempt: TrainAttempt, costs: Sequence[float] = ()) -> list[fl
 
 def _stepwise(
     kept: Sequence[TrainAttempt],
-    rewards_n: Tensor,
-    groups_n: Tensor,
+    rewards_A: Tensor,
+    groups_A: Tensor,
     settings: AdvantageSettings,
     costs: TokenValues,
 ) -> StepAdvantages:
@@ -151,16 +151,16 @@ def _stepwise(
         anchors += attempt.anchors
         owners += [index] * len(attempt.anchors)
     rows = StepRows(
-        attempts_s=torch.tensor(owners),
-        rewards_s=torch.tensor(rewards, dtype=torch.float64),
-        anchors_s=tuple(anchors),
-        costs_s=torch.tensor(penalties, dtype=torch.float64),
+        attempts_E=torch.tensor(owners),
+        rewards_E=torch.tensor(rewards, dtype=torch.float64),
+        anchors_E=tuple(anchors),
+        costs_E=torch.tensor(penalties, dtype=torch.float64),
     )
     if settings.estimator == "gigpo":
         return gigpo(
             rows,
-            rewards_n,
-            groups_n,
+            rewards_A,
+            groups_A,
             gamma=settings.discount,
             omega=settings.omega,
             normalise=settings.normalise or "none",
@@ -168,8 +168,8 @@ def _stepwise(
         )
     return hgpo(
         rows,
-        rewards_n,
-        groups_n,
+        rewards_A,
+        groups_A,
         history=settings.history,
         gamma=settings.discount,
         alpha=settings.alpha,
@@ -179,57 +179,57 @@ def _stepwise(
 
 def _tokenwise(
     kept: Sequence[TrainAttempt],
-    rewards_n: Tensor,
-    groups_n: Tensor,
+    rewards_A: Tensor,
+    groups_A: Tensor,
     settings: AdvantageSettings,
     counts: GroupCounts,
     values: TokenValues | None,
     costs: TokenValues,
 ) -> UpdateSamples:
     rows = [token_rewards(attempt, costs.get(attempt.attempt_id, ())) for attempt in kept]
-    rewards_nt = _padded(rows)
-    mask_nt = _padded([[1.0] * len(row) for row in rows])
+    rewards_A_S = _padded(rows)
+    mask_A_S = _padded([[1.0] * len(row) for row in rows])
     returns: dict[str, tuple[float, ...]] = {}
     if settings.estimator == "reinforce++":
-        found_nt = reinforce_plus_plus(
-            rewards_nt, mask_nt, gamma=settings.discount, statistics=settings.statistics
+        found_A_S = reinforce_plus_plus(
+            rewards_A_S, mask_A_S, gamma=settings.discount, statistics=settings.statistics
         )
     elif settings.estimator == "reinforce++_baseline":
-        found_nt = reinforce_plus_plus_baseline(
-            rewards_n, groups_n, mask_nt, statistics=settings.statistics
+        found_A_S = reinforce_plus_plus_baseline(
+            rewards_A, groups_A, mask_A_S, statistics=settings.statistics
         )
     else:
         for attempt in kept:
             _require_one_each(attempt, (values or {}).get(attempt.attempt_id, ()), "values")
         assert values is not None
         targets = gae(
-            rewards_nt,
+            rewards_A_S,
             _padded([values[attempt.attempt_id] for attempt in kept]),
-            mask_nt,
+            mask_A_S,
             gamma=settings.discount,
             lam=settings.lam,
             statistics=settings.statistics,
         )
-        found_nt = targets.advantages_bt
+        found_A_S = targets.advantages_B_T
         returns = {
             attempt.attempt_id: tuple(row[: len(own)])
-            for attempt, row, own in zip(kept, targets.returns_bt.tolist(), rows, strict=True)
+            for attempt, row, own in zip(kept, targets.returns_B_T.tolist(), rows, strict=True)
         }
     samples = [
         sample
-        for attempt, row, own in zip(kept, found_nt.tolist(), rows, strict=True)
+        for attempt, row, own in zip(kept, found_A_S.tolist(), rows, strict=True)
         for sample in with_token_advantages(attempt.samples, row[: len(own)])
     ]
     return UpdateSamples(samples=tuple(samples), counts=counts, returns=returns)
 
 
 def _laid_by_step(
-    kept: Sequence[TrainAttempt], advantages_s: Sequence[float]
+    kept: Sequence[TrainAttempt], advantages_E: Sequence[float]
 ) -> tuple[Sample, ...]:
     made: list[Sample] = []
     taken = 0
     for attempt in kept:
-        own = dict(enumerate(advantages_s[taken : taken + len(attempt.anchors)]))
+        own = dict(enumerate(advantages_E[taken : taken + len(attempt.anchors)]))
         taken += len(attempt.anchors)
         made += [with_step_advantages(sample, own) for sample in attempt.samples]
     return tuple(made)

@@ -13,16 +13,16 @@ from screenloop.types import Struct
 class ValueTargets(Struct, frozen=True, kw_only=True):
     """What the policy and the value head learn towards."""
 
-    advantages_bt: Tensor
+    advantages_B_T: Tensor
     """Whitened over the batch; 0 where the mask is 0."""
-    returns_bt: Tensor
+    returns_B_T: Tensor
     """Targets of the value head: advantage before whitening plus value."""
 
 
 def gae(
-    token_rewards_bt: Tensor,
-    values_bt: Tensor,
-    mask_bt: Tensor,
+    token_rewards_B_T: Tensor,
+    values_B_T: Tensor,
+    mask_B_T: Tensor,
     *,
     gamma: float = 1.0,
     lam: float = 1.0,
@@ -37,17 +37,17 @@ def gae(
     those of verl's `compute_gae_advantage_return`.
     """
     with torch.no_grad():
-        mask = mask_bt.to(values_bt.dtype)
-        next_value_b = torch.zeros_like(values_bt[:, 0])
-        running_b = torch.zeros_like(next_value_b)
+        mask = mask_B_T.to(values_B_T.dtype)
+        next_value_B = torch.zeros_like(values_B_T[:, 0])
+        running_B = torch.zeros_like(next_value_B)
         columns: list[Tensor] = []
-        for t in reversed(range(values_bt.shape[1])):
-            delta_b = token_rewards_bt[:, t] + gamma * next_value_b - values_bt[:, t]
-            counts_b = mask[:, t]
-            running_b = torch.lerp(running_b, delta_b + gamma * lam * running_b, counts_b)
-            next_value_b = torch.lerp(next_value_b, values_bt[:, t], counts_b)
-            columns.append(running_b)
-        raw_bt = torch.stack(columns[::-1], dim=1)
+        for t in reversed(range(values_B_T.shape[1])):
+            delta_B = token_rewards_B_T[:, t] + gamma * next_value_B - values_B_T[:, t]
+            counts_B = mask[:, t]
+            running_B = torch.lerp(running_B, delta_B + gamma * lam * running_B, counts_B)
+            next_value_B = torch.lerp(next_value_B, values_B_T[:, t], counts_B)
+            columns.append(running_B)
+        raw_B_T = torch.stack(columns[::-1], dim=1)
         return ValueTargets(
-            advantages_bt=whiten(raw_bt, mask_bt, statistics), returns_bt=raw_bt + values_bt
+            advantages_B_T=whiten(raw_B_T, mask_B_T, statistics), returns_B_T=raw_B_T + values_B_T
         )

@@ -14,12 +14,12 @@ class GroupSelection(Struct, frozen=True, kw_only=True):
     """The attempts to train on, group by group, and the counts."""
 
     attempts: tuple[TrainAttempt, ...]
-    groups_n: tuple[int, ...]
+    groups_A: tuple[int, ...]
     """Index of each attempt's group, from 0."""
     counts: GroupCounts
 
     @property
-    def rewards_n(self) -> tuple[float, ...]:
+    def rewards_A(self) -> tuple[float, ...]:
         """The rewards of `attempts`."""
         return tuple(a.reward.total for a in self.attempts if a.reward is not None)
 
@@ -68,7 +68,7 @@ def select_groups(
     chosen = [attempt for group in kept for attempt in group]
     return GroupSelection(
         attempts=tuple(chosen),
-        groups_n=tuple(index for index, group in enumerate(kept) for _ in group),
+        groups_A=tuple(index for index, group in enumerate(kept) for _ in group),
         counts=GroupCounts(
             groups=len(by_group),
             kept=len(kept),

@@ -106,12 +106,12 @@ def require_parity(
     if not fresh:
         return Parity(tokens=0, mean_abs=0.0, max_abs=0.0, k3=0.0)
     rows = sampled_rows(fresh)
-    trainer_bs = side_by_side([scored[sample.name] for sample in fresh])
-    ids_bs = side_by_side(
+    trainer_B_S = side_by_side([scored[sample.name] for sample in fresh])
+    ids_B_S = side_by_side(
         [torch.tensor([s.token_ids[i] for i in sampled_positions(s)]) for s in fresh]
     )
     parity = measure_parity(
-        rows.rollout_log_probs_bs, trainer_bs, rows.mask_bs, ids_bs, [s.name for s in fresh]
+        rows.rollout_log_probs_B_S, trainer_B_S, rows.mask_B_S, ids_B_S, [s.name for s in fresh]
     )
     refusal = judge_parity(parity, limits)
     if refusal is not None:

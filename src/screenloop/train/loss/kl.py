@@ -18,7 +18,7 @@ _EXPONENT_BOUND = 20.0
 _K3_BOUND = 10.0
 
 
-def kl_estimate(log_probs_bt: Tensor, ref_log_probs_bt: Tensor, kind: KlKind = "k3") -> Tensor:
+def kl_estimate(log_probs_B_T: Tensor, ref_log_probs_B_T: Tensor, kind: KlKind = "k3") -> Tensor:
     """Return the estimate of each token, with d = log pi - log pi_ref.
 
     k1 = d; k2 = d^2 / 2; k3 = exp(-d) - 1 + d (J. Schulman, "Approximating KL divergence", 2020).
@@ -33,7 +33,7 @@ def kl_estimate(log_probs_bt: Tensor, ref_log_probs_bt: Tensor, kind: KlKind = "
     """
     if kind not in get_args(KlKind):
         raise unknown("KL estimator", kind, get_args(KlKind))
-    difference = log_probs_bt - ref_log_probs_bt
+    difference = log_probs_B_T - ref_log_probs_B_T
     k2 = difference.square() / 2
     if kind == "k2":
         return k2
@@ -72,11 +72,11 @@ def kl_costs(
     by_attempt: dict[str, list[float]] = {}
     total = 0.0
     for sample in samples:
-        drawn_s = sampled_rows([sample]).rollout_log_probs_bs[0]
-        kl_s = kl_estimate(drawn_s, reference[sample.name], settings.estimator)
+        drawn_S = sampled_rows([sample]).rollout_log_probs_B_S[0]
+        kl_S = kl_estimate(drawn_S, reference[sample.name], settings.estimator)
         by_attempt.setdefault(sample.attempt_id, []).extend(
-            (settings.coefficient * kl_s.double()).tolist()
+            (settings.coefficient * kl_S.double()).tolist()
         )
-        total += float(kl_s.sum())
+        total += float(kl_S.sum())
     tokens = sum(sample.sampled for sample in samples)
     return KlCosts(by_attempt=by_attempt, mean_kl=total / max(1, tokens))
