@@ -9,14 +9,14 @@ from screenloop.report.training.metrics import StageSeconds, UpdateLine
 from screenloop.train.credit.groups import select_groups
 from screenloop.train.learner import UpdateFigures
 from screenloop.train.preparation import PreparedUpdate
-from screenloop.train.types import AttemptReward, Played, TrainAttempt
+from screenloop.train.types import AttemptReward, PlayedAttempt, TrainAttempt
 from screenloop.types import Struct
 
 
 class PlayedBatch(Struct, frozen=True, kw_only=True):
     """The attempts of one update, played."""
 
-    played: tuple[Played, ...]
+    played: tuple[PlayedAttempt, ...]
     seconds: float
     before: dict[str, int]
     after: dict[str, int]
@@ -107,7 +107,7 @@ def domain_of(tags: dict[str, str]) -> str:
     return tags.get("domain", "")
 
 
-def by_domain(played: Sequence[Played]) -> dict[str, float]:
+def by_domain(played: Sequence[PlayedAttempt]) -> dict[str, float]:
     """Return the share of solved among scored attempts, by domain."""
     scored: Counter[str] = Counter()
     solved: Counter[str] = Counter()

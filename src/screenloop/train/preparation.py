@@ -21,7 +21,7 @@ from screenloop.train.loss.kl import KlCosts, kl_costs
 from screenloop.train.loss.scoring import Patches
 from screenloop.train.loss.value import ValueRow, value_rows, values_by_attempt
 from screenloop.train.settings import STEPWISE, LearningSettings
-from screenloop.train.types import Played, TrainAttempt, UpdateSamples
+from screenloop.train.types import PlayedAttempt, TrainAttempt, UpdateSamples
 from screenloop.types import Struct
 
 
@@ -75,7 +75,11 @@ def prepare_update(
 
 
 def train_attempt(
-    played: Played, learning: LearningSettings, *, vision: VisionRule | None, blobs: BlobStore
+    played: PlayedAttempt,
+    learning: LearningSettings,
+    *,
+    vision: VisionRule | None,
+    blobs: BlobStore,
 ) -> TrainAttempt:
     """Return an attempt for `update_samples`; without Samples where it is unscored.
 
@@ -115,7 +119,7 @@ def train_attempt(
     )
 
 
-def step_sources(played: Played, learning: LearningSettings) -> tuple[StepRewards, ...]:
+def step_sources(played: PlayedAttempt, learning: LearningSettings) -> tuple[StepRewards, ...]:
     """Return the sources of step rewards that an attempt brings along."""
     if not counts_progress(learning.reward):
         return ()

@@ -47,7 +47,7 @@ from screenloop.train.loss.scoring import Patches
 from screenloop.train.preparation import prepare_update, reads_all, train_attempt
 from screenloop.train.recipe import Recipe, TaskSets
 from screenloop.train.rollouts import EpisodeFiles, Rollouts, one_each, update_attempts
-from screenloop.train.types import Played, Sample
+from screenloop.train.types import PlayedAttempt, Sample
 from screenloop.train.warm_up import WarmUp, WarmUpSeams, warm_up
 from screenloop.types import Struct, Task
 
@@ -119,7 +119,7 @@ class Trainer:
         self._progress = {task.key: task for task in checkpoint.progress}
         self.learner.restore(checkpoint.learner)
 
-    async def begin(self, demonstrations: Callable[[], Awaitable[Sequence[Played]]]) -> None:
+    async def begin(self, demonstrations: Callable[[], Awaitable[Sequence[PlayedAttempt]]]) -> None:
         """Measure the untrained policy and warm it up.
 
         Args:
@@ -208,7 +208,7 @@ class Trainer:
 
     # ---- warm-up ---------------------------------------------------------------------------
 
-    async def _warm_up(self, demonstrations: Sequence[Played]) -> None:
+    async def _warm_up(self, demonstrations: Sequence[PlayedAttempt]) -> None:
         settings = self._settings.warm_up
         self._files.write("demonstrations", demonstrations)
         samples = [s for one in demonstrations for s in self._tokeniser.samples(one.episode)]
@@ -349,8 +349,8 @@ class Trainer:
             after=self.engine.counters.told(),
         )
 
-    def _learn_progress(self, played: Sequence[Played], number: int) -> None:
-        groups: dict[str, list[Played]] = {}
+    def _learn_progress(self, played: Sequence[PlayedAttempt], number: int) -> None:
+        groups: dict[str, list[PlayedAttempt]] = {}
         for one in played:
             groups.setdefault(one.planned.group_id, []).append(one)
         for group in groups.values():

@@ -115,7 +115,7 @@ class PlannedAttempt(Struct, frozen=True, kw_only=True):
     mode: Mode = "gui_only"
 
 
-class Played(Struct, frozen=True, kw_only=True):
+class PlayedAttempt(Struct, frozen=True, kw_only=True):
     """An attempt that was played, scored or not."""
 
     planned: PlannedAttempt

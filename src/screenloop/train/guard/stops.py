@@ -14,7 +14,7 @@ from screenloop.train.guard.parity import Parity, ParityRefusal, judge_parity, m
 from screenloop.train.loss.objective import side_by_side
 from screenloop.train.loss.scoring import sampled_positions, sampled_rows
 from screenloop.train.settings import ParityLimits
-from screenloop.train.types import Played, Sample
+from screenloop.train.types import PlayedAttempt, Sample
 from screenloop.types import Struct
 
 
@@ -46,7 +46,7 @@ def write_evidence(folder: Path, evidence: StopEvidence) -> Path:
     return path
 
 
-def require_scored(played: Sequence[Played], update: int) -> None:
+def require_scored(played: Sequence[PlayedAttempt], update: int) -> None:
     """Refuse an update of which no attempt could be scored: something is broken.
 
     Raises:
