@@ -346,7 +346,7 @@ async def test_in_lockstep_every_batch_is_the_calls_of_all_members():
     async def run(lags):
         model = engine()
         told = await asyncio.gather(*(member(model, n, lag) for n, lag in enumerate(lags)))
-        counted = model.counters.told()
+        counted = model.counters.as_dict()
         await model.close()
         return told, counted
 

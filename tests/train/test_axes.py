@@ -12,7 +12,7 @@ from screenloop.train import types
 ROOMS = Path(screenloop.__file__).parent
 TABLE = re.findall(r"^ {4}([1A-Z])  (\S.*)$", types.__doc__, re.MULTILINE)
 NAME = re.compile(r"_?[a-z][a-z0-9_]*?((?:_[A-Z0-9])+)")
-OLD = re.compile(r".*[a-z]_[btsnvdk]{1,3}1?")
+OLD = re.compile(r".*[a-z]_[abdeklnstv]{1,3}1?")
 FOREIGN = {"lora_A", "lora_B"}
 """Names that peft gives its weights."""
 

@@ -337,14 +337,14 @@ class LocalEngine:
         self._swaps.clear()
 
     def _fail_running(self, error: Exception) -> None:
-        told = (
+        failure = (
             error
             if isinstance(error, AgentError | ConfigError | ModelUnavailable)
             else ModelUnavailable(f"{self.name} failed: {type(error).__name__}: {error}")
         )
         for answer in self._running.values():
             if not answer.done():
-                answer.set_exception(told)
+                answer.set_exception(failure)
         self._running.clear()
 
     def _fail(self, error: Exception) -> None:

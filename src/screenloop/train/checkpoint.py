@@ -82,9 +82,9 @@ def read_checkpoint(folder: Path, fingerprint: str) -> Checkpoint | None:
     if not path.exists():
         return None
     try:
-        told = torch.load(path, weights_only=False)
-        learner = LearnerState(**{name: told.pop(name) for name in LearnerState.__struct_fields__})
-        checkpoint = Checkpoint(learner=learner, **told)
+        stored = torch.load(path, weights_only=False)
+        own = {name: stored.pop(name) for name in LearnerState.__struct_fields__}
+        checkpoint = Checkpoint(learner=LearnerState(**own), **stored)
     except (OSError, RuntimeError, pickle.UnpicklingError, TypeError, KeyError, EOFError) as error:
         raise ConfigError(f"{path} cannot be read as a checkpoint: {error}") from error
     if checkpoint.fingerprint != fingerprint:

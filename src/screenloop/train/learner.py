@@ -143,24 +143,24 @@ class Learner:
     @torch.no_grad()
     def reference_log_probs(self, samples: Sequence[Sample], patches: Patches) -> dict[str, Tensor]:
         """Return the reference's log-probabilities of the sampled tokens, by Sample."""
-        told: dict[str, Tensor] = {}
+        by_sample: dict[str, Tensor] = {}
         with self._as_reference() as policy:
             for part in micro_batches(samples, self._settings.micro_tokens):
                 rows = sampled_rows([samples[i] for i in part])
                 found = score(policy, rows.samples, patches)
-                told.update(_by_name(rows, found.log_probs_B_S))
-        return told
+                by_sample.update(_by_name(rows, found.log_probs_B_S))
+        return by_sample
 
     @torch.no_grad()
     def values(self, samples: Sequence[Sample], patches: Patches) -> dict[str, Tensor]:
         """Return what the value head says at the sampled tokens, by Sample."""
-        told: dict[str, Tensor] = {}
+        by_sample: dict[str, Tensor] = {}
         for part in micro_batches(samples, self._settings.micro_tokens):
             rows = sampled_rows([samples[i] for i in part])
             found = score(self.policy, rows.samples, patches, head=self._head)
             assert found.values_B_S is not None
-            told.update(_by_name(rows, found.values_B_S))
-        return told
+            by_sample.update(_by_name(rows, found.values_B_S))
+        return by_sample
 
     # ---- the update ------------------------------------------------------------------------
 
@@ -168,7 +168,7 @@ class Learner:
         self,
         samples: Sequence[Sample],
         patches: Patches,
-        witnesses: Sequence[Sample] = (),
+        parity_samples: Sequence[Sample] = (),
         value_rows: Mapping[str, ValueRow] | None = None,
     ) -> UpdateFigures:
         """Learn from the Samples of one update; the weights' version counts one up.
@@ -177,8 +177,8 @@ class Learner:
 
         Args:
             samples: With their advantages; none where no group taught anything.
-            patches: Pixels of their pictures, and of the witnesses'.
-            witnesses: Samples that the gate looks at when there is nothing to learn from.
+            patches: Pixels of their pictures.
+            parity_samples: Samples that the gate looks at when there is nothing to learn from.
             value_rows: What the value head learns, by the name of the Sample.
 
         Raises:
@@ -189,8 +189,9 @@ class Learner:
         if samples:
             with self._undone_if_stopped():
                 figures = self._update(samples, patches, value_rows)
-        elif witnesses:
-            figures = UpdateFigures(parity=self._gate(witnesses, self._scored(witnesses, patches)))
+        elif parity_samples:
+            scored = self._scored(parity_samples, patches)
+            figures = UpdateFigures(parity=self._gate(parity_samples, scored))
         self.version += 1
         return figures
 

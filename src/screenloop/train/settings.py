@@ -5,7 +5,10 @@ Everything is refused before anything runs, saying what to change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import inspect
+from collections.abc import Collection, Mapping
+from importlib import import_module
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import msgspec
@@ -13,17 +16,17 @@ from msgspec import Meta
 
 from screenloop.errors import ConfigError
 from screenloop.messages import Sampling
-from screenloop.registry import unknown
+from screenloop.registry import load, unknown
 from screenloop.types import Struct
 
 Attempts = Annotated[int, Meta(ge=1)]
 Weight = Annotated[float, Meta(ge=0.0)]
 
-Estimator = Literal[
-    "grpo", "dr_grpo", "rloo", "reinforce++", "reinforce++_baseline", "ppo", "gigpo", "hgpo"
-]
-"""How advantages are estimated."""
-RELATIVE: frozenset[str] = frozenset(get_args(Estimator)) - {"ppo", "reinforce++"}
+ESTIMATORS = (
+    *("grpo", "dr_grpo", "rloo", "reinforce++", "reinforce++_baseline", "ppo", "gigpo", "hgpo"),
+)
+"""How advantages are estimated; a dotted path `package.module:function` is a name as well."""
+RELATIVE = frozenset(ESTIMATORS) - {"ppo", "reinforce++"}
 """Estimators that compare the attempts of a group."""
 STEPWISE: frozenset[str] = frozenset({"gigpo", "hgpo"})
 """Estimators that give credit to steps."""
@@ -60,14 +63,16 @@ RejectionStatistic = Literal[
     "seq_max_k3",
 ]
 """Divergence of a token, or of a sequence by sum, mean or maximum; names as in verl."""
-LossKind = Literal["ppo", "gspo", "cispo", "reinforce"]
-"""Which policy loss."""
+LOSSES = ("ppo", "gspo", "cispo", "reinforce")
+"""Which policy loss; a dotted path `package.module:function` is a name as well."""
 
 
 class AdvantageSettings(Struct, frozen=True, kw_only=True):
     """Advantages."""
 
-    estimator: Estimator = "grpo"
+    estimator: str = "grpo"
+    """One of `ESTIMATORS`, or the dotted path of a function from an `EstimatorInput` to
+    advantages."""
     statistics: Statistics = "attempt"
     """What weighs alike where a batch is whitened (`ppo`, `reinforce++`)."""
     gamma: Share | None = None
@@ -85,6 +90,10 @@ class AdvantageSettings(Struct, frozen=True, kw_only=True):
     alpha: float = 1.0
     """How much longer agreement weighs (`hgpo`)."""
     anchor: AnchorKind = "state"
+
+    def __post_init__(self) -> None:
+        """Refuse a name that stands for nothing."""
+        _require_name("advantage estimator", self.estimator, ESTIMATORS)
 
     @property
     def discount(self) -> float:
@@ -171,7 +180,8 @@ class Clip(Struct, frozen=True, kw_only=True):
 class LossSettings(Struct, frozen=True, kw_only=True):
     """The policy loss."""
 
-    kind: LossKind = "ppo"
+    kind: str = "ppo"
+    """One of `LOSSES`, or the dotted path of a function with the arguments of `ppo_loss`."""
     clip: Clip | None = None
     """`None` is the usual clip of the kind."""
     aggregation: Aggregation = "token-mean"
@@ -181,6 +191,10 @@ class LossSettings(Struct, frozen=True, kw_only=True):
     """The fixed length of `seq-mean-token-sum-norm`."""
     entropy: Annotated[float, Meta(ge=0.0)] = 0.0
     """Coefficient of the entropy bonus."""
+
+    def __post_init__(self) -> None:
+        """Refuse a name that stands for nothing."""
+        _require_name("policy loss", self.kind, LOSSES)
 
 
 class ValueSettings(Struct, frozen=True, kw_only=True):
@@ -251,11 +265,51 @@ class LearningSettings(Struct, frozen=True, kw_only=True):
     parity: ParityLimits = ParityLimits()
 
 
-def usual_clip(kind: LossKind) -> Clip:
+def usual_clip(kind: str) -> Clip:
     """Return the clip that a kind of loss is usually run with."""
     if kind == "gspo":
         return Clip(low=3e-4, high=4e-4, dual=None)
     return Clip() if kind == "ppo" else Clip(dual=None)
+
+
+def outside_paths(learning: LearningSettings) -> tuple[str, ...]:
+    """Return the dotted paths of an estimator and a loss that are not built in."""
+    return tuple(name for name in (learning.advantage.estimator, learning.loss.kind) if ":" in name)
+
+
+def source_hashes(learning: LearningSettings) -> dict[str, str]:
+    """Return the SHA-256 of the source of each module that an outside function is in, by path.
+
+    Raises:
+        ConfigError: a path leads to no function, or to one without source text.
+    """
+    hashes: dict[str, str] = {}
+    for path in outside_paths(learning):
+        function = load(path)
+        if not callable(function):
+            raise ConfigError(f"{path} is no function; see the how-to page on training")
+        names = sorted({path.partition(":")[0], function.__module__})
+        try:
+            text = "".join(inspect.getsource(import_module(name)) for name in names)
+        except (OSError, TypeError) as error:
+            raise ConfigError(
+                f"{path} has no source text, so a change of it could not be noticed: {error}"
+            ) from None
+        hashes[path] = hashlib.sha256(text.encode()).hexdigest()
+    return hashes
+
+
+def compares_groups(estimator: str) -> bool:
+    """Whether an estimator compares the attempts of a group, so that it needs two that differ.
+
+    A function from outside says so by its attribute `compares_groups`.
+
+    Raises:
+        ConfigError: a dotted path leads nowhere.
+    """
+    if ":" in estimator:
+        return bool(getattr(load(estimator), "compares_groups", False))
+    return estimator in RELATIVE
 
 
 def read_settings(data: Mapping[str, Any], kind: type[S]) -> S:
@@ -282,6 +336,7 @@ def require_learnable(settings: LearningSettings, sampling: Sampling, max_steps:
     Raises:
         ConfigError: says what does not go together and what to change.
     """
+    source_hashes(settings)
     _require_groups(settings)
     estimator = settings.advantage.estimator
     if estimator in STEPWISE and max_steps < 2:
@@ -314,7 +369,7 @@ def require_learnable(settings: LearningSettings, sampling: Sampling, max_steps:
 
 def _require_groups(settings: LearningSettings) -> None:
     estimator, curriculum = settings.advantage.estimator, settings.curriculum
-    if estimator not in RELATIVE:
+    if not compares_groups(estimator):
         return
     numbers = {"attempts": curriculum.attempts}
     if curriculum.adaptive:
@@ -338,6 +393,11 @@ def _require_known(data: Mapping[str, Any], kind: type[Any], path: str) -> None:
         inner = next((t for t in _types(fields[key]) if _is_struct(t)), None)
         if inner is not None and isinstance(value, Mapping):
             _require_known(value, inner, f"{path}.{key}" if path else key)
+
+
+def _require_name(what: str, name: str, names: Collection[str]) -> None:
+    if name not in names and ":" not in name:
+        raise ValueError(str(unknown(what, name, names)))
 
 
 def _types(annotation: Any) -> tuple[Any, ...]:

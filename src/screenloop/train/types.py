@@ -15,6 +15,7 @@ meaning:
     E  steps of all attempts, one attempt after another, in order of time
     H  height of a picture, pixels
     K  lengths of the history that must agree (HGPO)
+    L  elements of a screen that can be touched
     N  sampled tokens of all rows, one row after another
     S  sampled tokens of one row, or of one attempt with its windows joined; padded at the end
     T  tokens of a row, padded at the end

@@ -124,7 +124,7 @@ class WarmUpSeams:
 
 
 async def warm_up(
-    pupil: WarmUp, demonstrations: Sequence[Sample], settings: WarmUpSettings, seams: WarmUpSeams
+    trainee: WarmUp, demonstrations: Sequence[Sample], settings: WarmUpSettings, seams: WarmUpSeams
 ) -> int:
     """Warm a policy up; returns the steps that it came to.
 
@@ -135,30 +135,30 @@ async def warm_up(
     patches = dict(seams.patches(samples))
     stretch = settings.check_steps
     agreement = 0.0
-    while pupil.step < settings.max_steps:
-        told = pupil.learn(samples, patches)
+    while trainee.step < settings.max_steps:
+        step = trainee.learn(samples, patches)
         # The mean over a few batches; one alone is too noisy to act on.
-        agreement += 0.3 * (told.agreement - agreement)
+        agreement += 0.3 * (step.agreement - agreement)
         seams.tell(
             WarmUpLine(
-                step=told.step, loss=told.loss, agreement=told.agreement, samples=len(samples)
+                step=step.step, loss=step.loss, agreement=step.agreement, samples=len(samples)
             )
         )
         if agreement < settings.watch_above:
-            if pupil.since_mark >= stretch:
-                pupil.mark()
+            if trainee.since_mark >= stretch:
+                trainee.mark()
             continue
-        if pupil.since_mark < stretch:
+        if trainee.since_mark < stretch:
             continue
-        success = await seams.measure(pupil.step)
+        success = await seams.measure(trainee.step)
         if success > settings.stop_to and stretch > 1:
-            pupil.back()
+            trainee.back()
             stretch = max(1, stretch // 2)
             continue
         if success >= settings.stop_from:
             break
-        pupil.mark()
-        collected = await seams.collect(pupil.step)
+        trainee.mark()
+        collected = await seams.collect(trainee.step)
         patches |= seams.patches(collected)
         samples += collected
-    return pupil.step
+    return trainee.step

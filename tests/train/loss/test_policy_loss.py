@@ -136,7 +136,8 @@ def test_weights_scale_the_loss_of_their_tokens():
     old, new, advantages, mask = _batch(1)
     weights = torch.rand_like(old).requires_grad_()
     plain = ppo_loss(new, old, advantages, mask).loss_B_T
-    weighted = ppo_loss(new, old, advantages, mask, weights_B_T=weights).loss_B_T
+    of = (new, old, advantages, mask)
+    weighted = policy_loss("ppo", *of, clip=Clip(), weights_B_T=weights).loss_B_T
     assert torch.allclose(weighted, plain * weights.detach())
     assert not weighted.requires_grad
 

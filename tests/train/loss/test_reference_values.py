@@ -18,7 +18,7 @@ from screenloop.train.credit.step_advantage import StepRows, hgpo
 from screenloop.train.loss.aggregate import aggregate
 from screenloop.train.loss.kl import kl_estimate
 from screenloop.train.loss.mismatch import rejection_mask, rollout_weights
-from screenloop.train.loss.policy import cispo_loss, gspo_loss, ppo_loss
+from screenloop.train.loss.policy import policy_loss
 from screenloop.train.loss.value import value_loss
 from screenloop.train.settings import Clip, Rejection
 
@@ -70,22 +70,23 @@ def test_gae(case):
 
 
 LOSSES = {
-    "ppo": (ppo_loss, Clip(), False),
-    "ppo_clip_higher": (ppo_loss, Clip(high=0.28), False),
-    "ppo_weighted": (ppo_loss, Clip(), True),
-    "ppo_dual": (ppo_loss, Clip(dual=1.2), False),
-    "gspo": (gspo_loss, Clip(low=0.01, high=0.02, dual=None), False),
-    "cispo": (cispo_loss, Clip(high=0.28, dual=None), False),
+    "ppo": ("ppo", Clip(), False),
+    "ppo_clip_higher": ("ppo", Clip(high=0.28), False),
+    "ppo_weighted": ("ppo", Clip(), True),
+    "ppo_dual": ("ppo", Clip(dual=1.2), False),
+    "gspo": ("gspo", Clip(low=0.01, high=0.02, dual=None), False),
+    "cispo": ("cispo", Clip(high=0.28, dual=None), False),
 }
 
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_policy_losses_and_their_gradients(case, name):
     x, expected = case
-    ours, clip, weighted = LOSSES[name]
+    kind, clip, weighted = LOSSES[name]
     weights = rollout_weights(x["old"], x["rollout"], x["mask"]) if weighted else None
     new = x["new"].clone().requires_grad_()
-    found = ours(new, x["old"], x["advantages"], x["mask"], clip=clip, weights_B_T=weights)
+    of = (new, x["old"], x["advantages"], x["mask"])
+    found = policy_loss(kind, *of, clip=clip, weights_B_T=weights)
     loss = aggregate(found.loss_B_T, x["mask"], "token-mean")
     loss.backward()
     close(loss.detach(), expected[name]["loss"])

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from screenloop.errors import ConfigError
+from screenloop.registry import load
 from screenloop.train.credit.gae import gae
 from screenloop.train.credit.group_advantage import (
     dr_grpo,
@@ -27,7 +28,7 @@ from screenloop.train.data.samples import (
     with_step_advantages,
     with_token_advantages,
 )
-from screenloop.train.settings import RELATIVE, AdvantageSettings
+from screenloop.train.settings import AdvantageSettings, compares_groups
 from screenloop.train.types import (
     AttemptReward,
     GroupCounts,
@@ -35,6 +36,23 @@ from screenloop.train.types import (
     TrainAttempt,
     UpdateSamples,
 )
+from screenloop.types import Struct
+
+
+class EstimatorInput(Struct, frozen=True, kw_only=True):
+    """What an estimator sees: the attempts of an update that are trained on, group by group."""
+
+    attempts: tuple[TrainAttempt, ...]
+    rewards_A: Tensor
+    """Of each attempt, less what its tokens pay."""
+    groups_A: Tensor
+    """Index of each attempt's group, from 0."""
+    token_rewards_A_S: Tensor
+    """Each step's reward on its last sampled token, less what the token pays."""
+    mask_A_S: Tensor
+    """1 on sampled tokens, 0 behind an attempt's last one."""
+    settings: AdvantageSettings
+
 
 TokenValues = Mapping[str, Sequence[float]]
 """Attempt id to one value a sampled token, in order."""
@@ -69,7 +87,7 @@ def update_samples(
         ConfigError: an attempt is there twice, an anchor, a value or a cost is missing.
     """
     costs = {} if token_costs is None else token_costs
-    selection = select_groups(attempts, relative=settings.estimator in RELATIVE)
+    selection = select_groups(attempts, relative=compares_groups(settings.estimator))
     kept = selection.attempts
     if not kept:
         return UpdateSamples(samples=(), counts=selection.counts)
@@ -83,13 +101,9 @@ def update_samples(
     groups_A = torch.tensor(selection.groups_A)
     match settings.estimator:
         case "grpo" | "dr_grpo" | "rloo":
-            values_A = _GROUP_ESTIMATORS[settings.estimator](rewards_A, groups_A).tolist()
-            samples = [
-                with_attempt_advantage(sample, value)
-                for attempt, value in zip(kept, values_A, strict=True)
-                for sample in attempt.samples
-            ]
-            return UpdateSamples(samples=tuple(samples), counts=selection.counts)
+            values_A = _GROUP_ESTIMATORS[settings.estimator](rewards_A, groups_A)
+            samples = _laid_by_attempt(kept, values_A.tolist())
+            return UpdateSamples(samples=samples, counts=selection.counts)
         case "gigpo" | "hgpo":
             found = _stepwise(kept, rewards_A, groups_A, settings, costs)
             return UpdateSamples(
@@ -97,6 +111,9 @@ def update_samples(
                 counts=selection.counts,
                 anchors=found.anchors,
             )
+        case path if ":" in path:
+            samples = _from_outside(kept, rewards_A, groups_A, settings, costs)
+            return UpdateSamples(samples=samples, counts=selection.counts)
         case _:
             return _tokenwise(kept, rewards_A, groups_A, settings, selection.counts, values, costs)
 
@@ -215,12 +232,59 @@ def _tokenwise(
             attempt.attempt_id: tuple(row[: len(own)])
             for attempt, row, own in zip(kept, targets.returns_B_T.tolist(), rows, strict=True)
         }
-    samples = [
-        sample
-        for attempt, row, own in zip(kept, found_A_S.tolist(), rows, strict=True)
-        for sample in with_token_advantages(attempt.samples, row[: len(own)])
-    ]
-    return UpdateSamples(samples=tuple(samples), counts=counts, returns=returns)
+    samples = _laid_by_token(kept, found_A_S.tolist())
+    return UpdateSamples(samples=samples, counts=counts, returns=returns)
+
+
+def _from_outside(
+    kept: Sequence[TrainAttempt],
+    rewards_A: Tensor,
+    groups_A: Tensor,
+    settings: AdvantageSettings,
+    costs: TokenValues,
+) -> tuple[Sample, ...]:
+    rows = [token_rewards(attempt, costs.get(attempt.attempt_id, ())) for attempt in kept]
+    given = EstimatorInput(
+        attempts=tuple(kept),
+        rewards_A=rewards_A,
+        groups_A=groups_A,
+        token_rewards_A_S=_padded(rows),
+        mask_A_S=_padded([[1.0] * len(row) for row in rows]),
+        settings=settings,
+    )
+    found: Tensor = load(settings.estimator)(given)
+    if not isinstance(found, Tensor) or not found.isfinite().all():
+        raise ConfigError(f"estimator {settings.estimator} must return a tensor of finite numbers")
+    if found.shape == given.rewards_A.shape:
+        return _laid_by_attempt(kept, found.tolist())
+    if found.shape == given.mask_A_S.shape:
+        return _laid_by_token(kept, found.tolist())
+    raise ConfigError(
+        f"estimator {settings.estimator} returned the shape {tuple(found.shape)}; it must be "
+        f"{tuple(given.rewards_A.shape)}, one number an attempt, or "
+        f"{tuple(given.mask_A_S.shape)}, one a sampled token"
+    )
+
+
+def _laid_by_attempt(
+    kept: Sequence[TrainAttempt], advantages_A: Sequence[float]
+) -> tuple[Sample, ...]:
+    return tuple(
+        with_attempt_advantage(sample, value)
+        for attempt, value in zip(kept, advantages_A, strict=True)
+        for sample in attempt.samples
+    )
+
+
+def _laid_by_token(
+    kept: Sequence[TrainAttempt], advantages_A_S: Sequence[Sequence[float]]
+) -> tuple[Sample, ...]:
+    """Lay advantages out; what stands behind an attempt's last sampled token is padding."""
+    made: list[Sample] = []
+    for attempt, row in zip(kept, advantages_A_S, strict=True):
+        sampled = sum(sample.sampled for sample in attempt.samples)
+        made += with_token_advantages(attempt.samples, row[:sampled])
+    return tuple(made)
 
 
 def _laid_by_step(

@@ -14,7 +14,7 @@ from screenloop.train.loss.mismatch import rejection_mask, rollout_weights
 from screenloop.train.loss.policy import policy_loss
 from screenloop.train.loss.scoring import SampledRows, SampledScores
 from screenloop.train.loss.value import ValueRow, value_loss
-from screenloop.train.settings import LearningSettings, usual_clip
+from screenloop.train.settings import LearningSettings, MismatchSettings, usual_clip
 
 
 @dataclass
@@ -53,39 +53,25 @@ def part_loss(
         reference_B_S: The reference's log-probabilities, for the KL in the loss.
         value_rows: What the value head learns, by the name of the Sample.
     """
-    mask_B_S = rows.mask_B_S
-    correction = None
-    if learning.mismatch.weights is not None:
-        correction = rollout_weights(
-            old_B_S,
-            rows.rollout_log_probs_B_S,
-            mask_B_S,
-            level=learning.mismatch.weights,
-            high=learning.mismatch.high,
-            low=learning.mismatch.low,
-        )
-    if learning.mismatch.reject:
-        mask_B_S = rejection_mask(
-            old_B_S, rows.rollout_log_probs_B_S, mask_B_S, learning.mismatch.reject
-        )
-    told = policy_loss(
+    mask_B_S, correction_B_S = _corrected(rows, old_B_S, learning.mismatch)
+    policy = policy_loss(
         learning.loss.kind,
         found.log_probs_B_S,
         old_B_S,
         rows.advantages_B_S,
         mask_B_S,
         clip=learning.loss.clip or usual_clip(learning.loss.kind),
-        weights_B_T=correction,
+        weights_B_T=correction_B_S,
     )
-    loss_B_S = told.loss_B_T - learning.loss.entropy * found.entropy_B_S
+    loss_B_S = policy.loss_B_T - learning.loss.entropy * found.entropy_B_S
     tokens = float(rows.mask_B_S.sum())
     if reference_B_S is not None:
         kl_B_S = kl_estimate(found.log_probs_B_S, reference_B_S, learning.kl.estimator)
         loss_B_S = loss_B_S + learning.kl.coefficient * kl_B_S
         sums.kl += float(masked(kl_B_S.detach(), rows.mask_B_S).sum())
     sums.entropy += float(masked(found.entropy_B_S.detach(), rows.mask_B_S).sum())
-    sums.clip_fraction += told.clip_fraction * tokens
-    sums.approx_kl += told.approx_kl * tokens
+    sums.clip_fraction += policy.clip_fraction * tokens
+    sums.approx_kl += policy.approx_kl * tokens
     sums.tokens += tokens
     loss = (masked(loss_B_S, mask_B_S) * weights_B_S).sum()
     if value_rows is None:
@@ -94,6 +80,19 @@ def part_loss(
     missed = _value_loss(rows, found, weights_B_S, learning.value.clip, value_rows)
     sums.value_loss += float(missed.detach())
     return loss + learning.value.coefficient * missed
+
+
+def _corrected(
+    rows: SampledRows, old_B_S: Tensor, settings: MismatchSettings
+) -> tuple[Tensor, Tensor | None]:
+    """Return the mask and the weights that make up for rollout and trainer being two policies."""
+    of = (old_B_S, rows.rollout_log_probs_B_S, rows.mask_B_S)
+    weights_B_S = None
+    if settings.weights is not None:
+        weights_B_S = rollout_weights(
+            *of, level=settings.weights, high=settings.high, low=settings.low
+        )
+    return rejection_mask(*of, settings.reject) if settings.reject else rows.mask_B_S, weights_B_S
 
 
 def _value_loss(

@@ -7,11 +7,13 @@ for the mismatch of rollout and trainer (`mismatch.rollout_weights`) multiply th
 from __future__ import annotations
 
 import torch
+from msgspec.structs import replace
 from torch import Tensor
 
 from screenloop.errors import ConfigError
+from screenloop.registry import load
 from screenloop.train.loss.masking import masked_mean, row_mean
-from screenloop.train.settings import Clip, LossKind
+from screenloop.train.settings import Clip
 from screenloop.types import Struct
 
 _LOG_RATIO_BOUND = 20.0
@@ -37,7 +39,6 @@ def ppo_loss(
     mask_B_T: Tensor,
     *,
     clip: Clip = Clip(),
-    weights_B_T: Tensor | None = None,
 ) -> PolicyLoss:
     """Return L_t = max(-rho A, -clip(rho, 1 - low, 1 + high) A), rho = exp(log pi - log pi_old).
 
@@ -56,7 +57,7 @@ def ppo_loss(
         lower = float(masked_mean(is_lower_B_T.float(), mask_B_T))
         loss_B_T = torch.where(is_lower_B_T, floor_B_T, loss_B_T)
     return PolicyLoss(
-        loss_B_T=_weighted(loss_B_T, weights_B_T),
+        loss_B_T=loss_B_T,
         clip_fraction=float(masked_mean((bound_B_T > plain_B_T).float(), mask_B_T)),
         clip_fraction_lower=lower,
         approx_kl=_moved(log_ratio_B_T, mask_B_T),
@@ -70,7 +71,6 @@ def gspo_loss(
     mask_B_T: Tensor,
     *,
     clip: Clip = Clip(low=3e-4, high=4e-4, dual=None),
-    weights_B_T: Tensor | None = None,
 ) -> PolicyLoss:
     """Return the clipped loss with one ratio a sequence, s_i = exp(mean_t log rho_t).
 
@@ -92,7 +92,7 @@ def gspo_loss(
     plain_B_T = -advantages_B_T * ratio_B_T
     bound_B_T = -advantages_B_T * ratio_B_T.clamp(1 - clip.low, 1 + clip.high)
     return PolicyLoss(
-        loss_B_T=_weighted(torch.maximum(plain_B_T, bound_B_T), weights_B_T),
+        loss_B_T=torch.maximum(plain_B_T, bound_B_T),
         clip_fraction=float(masked_mean((bound_B_T > plain_B_T).float(), mask_B_T)),
         approx_kl=_moved(log_ratio_B_T, mask_B_T),
     )
@@ -105,7 +105,6 @@ def cispo_loss(
     mask_B_T: Tensor,
     *,
     clip: Clip = Clip(dual=None),
-    weights_B_T: Tensor | None = None,
 ) -> PolicyLoss:
     """Return -sg[clip(rho, 1 - low, 1 + high)] A log pi: the weight is clipped, not the gradient.
 
@@ -120,7 +119,7 @@ def cispo_loss(
     ratio_B_T = log_ratio_B_T.exp().detach()
     bound_B_T = ratio_B_T.clamp(1 - clip.low, 1 + clip.high)
     return PolicyLoss(
-        loss_B_T=_weighted(-bound_B_T * advantages_B_T * log_probs_B_T, weights_B_T),
+        loss_B_T=-bound_B_T * advantages_B_T * log_probs_B_T,
         clip_fraction=float(masked_mean((bound_B_T != ratio_B_T).float(), mask_B_T)),
         approx_kl=_moved(log_ratio_B_T, mask_B_T),
     )
@@ -132,18 +131,21 @@ def reinforce_loss(
     advantages_B_T: Tensor,
     mask_B_T: Tensor,
     *,
-    weights_B_T: Tensor | None = None,
+    clip: Clip | None = None,
 ) -> PolicyLoss:
-    """Return -A log pi: the plain policy gradient, on policy only (Williams, 1992)."""
+    """Return -A log pi: the plain policy gradient, on policy only (Williams, 1992); no clip."""
     return PolicyLoss(
-        loss_B_T=_weighted(-advantages_B_T * log_probs_B_T, weights_B_T),
+        loss_B_T=-advantages_B_T * log_probs_B_T,
         clip_fraction=0.0,
         approx_kl=_moved(log_probs_B_T - old_log_probs_B_T, mask_B_T),
     )
 
 
+BUILT_IN = {"ppo": ppo_loss, "gspo": gspo_loss, "cispo": cispo_loss, "reinforce": reinforce_loss}
+
+
 def policy_loss(
-    kind: LossKind,
+    kind: str,
     log_probs_B_T: Tensor,
     old_log_probs_B_T: Tensor,
     advantages_B_T: Tensor,
@@ -152,21 +154,18 @@ def policy_loss(
     clip: Clip,
     weights_B_T: Tensor | None = None,
 ) -> PolicyLoss:
-    """Return the loss of this kind; `reinforce` has no clip and passes over it."""
-    of = (log_probs_B_T, old_log_probs_B_T, advantages_B_T, mask_B_T)
-    match kind:
-        case "ppo":
-            return ppo_loss(*of, clip=clip, weights_B_T=weights_B_T)
-        case "gspo":
-            return gspo_loss(*of, clip=clip, weights_B_T=weights_B_T)
-        case "cispo":
-            return cispo_loss(*of, clip=clip, weights_B_T=weights_B_T)
-        case "reinforce":
-            return reinforce_loss(*of, weights_B_T=weights_B_T)
+    """Return the loss of this kind, each token's multiplied by its weight.
 
-
-def _weighted(loss_B_T: Tensor, weights_B_T: Tensor | None) -> Tensor:
-    return loss_B_T if weights_B_T is None else loss_B_T * weights_B_T.detach()
+    Raises:
+        ConfigError: a dotted path leads nowhere, or its function returns something else.
+    """
+    function = BUILT_IN[kind] if kind in BUILT_IN else load(kind)
+    found = function(log_probs_B_T, old_log_probs_B_T, advantages_B_T, mask_B_T, clip=clip)
+    if not isinstance(found, PolicyLoss) or found.loss_B_T.shape != mask_B_T.shape:
+        raise ConfigError(f"policy loss {kind} must return a PolicyLoss with one loss a token")
+    if weights_B_T is None:
+        return found
+    return replace(found, loss_B_T=found.loss_B_T * weights_B_T.detach())
 
 
 def _moved(log_ratio_B_T: Tensor, mask_B_T: Tensor) -> float:
