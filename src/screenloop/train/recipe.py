@@ -22,6 +22,7 @@ from screenloop.train.settings import LearningSettings, Share, require_learnable
 from screenloop.types import Mode, Struct, Task, Want
 
 Count = Annotated[int, Meta(ge=1)]
+WINDOW = Window()
 Rate = Annotated[float, Meta(gt=0.0)]
 
 
@@ -123,11 +124,11 @@ class Recipe:
     name: str
     settings: TrainSettings
     dialect: str
-    window: Window
     tasks: Callable[[], TaskSets]
     policy: Callable[[TaskSets, int], Policy]
     """Makes the untrained policy from the tasks and the seed."""
     open_environments: Callable[[BlobStore], Opener]
+    window: Window = WINDOW
     want: tuple[Want, ...] = ("frame",)
     """What the Environments are opened to show."""
     plan: Plan = golden_plan

@@ -119,6 +119,13 @@ def require_held_out(train: Iterable[Task], test: Iterable[Task]) -> Overlap:
     return found
 
 
+def apart(known: Sequence[Task], more: Sequence[Task]) -> tuple[Task, ...]:
+    """Return the tasks that are not, under another number, among the known ones."""
+    found = overlap(known, more)
+    twice = {pair.test for pair in (*found.same_task, *found.same_problem)}
+    return tuple(task for task in more if task.key not in twice)
+
+
 def _units(task: Task, by: SplitBy) -> tuple[str, ...]:
     if by == "instance":
         return (_problem(task),)
