@@ -280,11 +280,11 @@ def struct_table(value: Struct) -> RenderableType:
     figures = Table.grid(padding=(0, 3))
     parts: list[RenderableType] = [figures]
     for name in value.__struct_fields__:
-        found = getattr(value, name)
-        if isinstance(found, tuple) and found and isinstance(found[0], Struct):
-            parts.append(_rows_table(name, found))
+        field = getattr(value, name)
+        if isinstance(field, tuple) and field and isinstance(field[0], Struct):
+            parts.append(_rows_table(name, field))
         else:
-            figures.add_row(Text(name, "dim"), _figure(found))
+            figures.add_row(Text(name, "dim"), _figure(field))
     return Group(*parts)
 
 

@@ -66,15 +66,15 @@ def target(goal: str, elements: Sequence[Element]) -> Point:
     """
     words = goal.lower().replace(".", " ").split()
     fields = sorted((e for e in elements if e.role == "textbox"), key=lambda e: e.at[1])
-    found: list[Point] = []
+    matches: list[Point] = []
     for place, ordinal in enumerate(ORDINALS[: len(fields)]):
         if ordinal in words:
-            found.append(fields[place].at)
-    if not found:
-        found = [e.at for e in elements if e.taps]
-    if len(found) != 1:
-        raise TaskError(f"{len(found)} things on the page fit {goal!r}; expected one")
-    return found[0]
+            matches.append(fields[place].at)
+    if not matches:
+        matches = [e.at for e in elements if e.taps]
+    if len(matches) != 1:
+        raise TaskError(f"{len(matches)} things on the page fit {goal!r}; expected one")
+    return matches[0]
 
 
 class PatientPage:
