@@ -265,7 +265,6 @@ class ProgressBar:
         """Show nothing: an Episode shows when it ends."""
 
     def ended(self, row: EpisodeRow) -> None:
-        """Count one more Episode."""
         assert self._id is not None
         self._solved += row.success and row.unscored is None
         self._unscored += row.unscored is not None

@@ -128,7 +128,6 @@ class Learner:
         )
 
     def restore(self, state: LearnerState) -> None:
-        """Go on from a state."""
         self.version = state.version
         copy_weights(self.policy.model, state.weights)
         if self._reference is not None:

@@ -99,7 +99,6 @@ class TrainSettings(Struct, frozen=True, kw_only=True):
     checkpoint_every: Count = 5
 
     def sampling(self) -> Sampling:
-        """Return how attempts are drawn."""
         return Sampling(temperature=self.rollout.temperature, max_tokens=self.rollout.max_tokens)
 
 

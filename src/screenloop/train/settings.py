@@ -97,12 +97,10 @@ class AdvantageSettings(Struct, frozen=True, kw_only=True):
     anchor: AnchorKind = "state"
 
     def __post_init__(self) -> None:
-        """Refuse a name that stands for nothing."""
         _require_name("advantage.estimator", self.estimator, ESTIMATORS)
 
     @property
     def discount(self) -> float:
-        """The discount in force."""
         if self.gamma is not None:
             return self.gamma
         return 0.95 if self.estimator in STEPWISE else 1.0
@@ -119,7 +117,6 @@ class KlSettings(Struct, frozen=True, kw_only=True):
 
     @property
     def estimator(self) -> KlKind:
-        """The estimator in force."""
         if self.kind is not None:
             return self.kind
         return "k1" if self.place == "reward" else "k3"
@@ -198,7 +195,6 @@ class LossSettings(Struct, frozen=True, kw_only=True):
     """Coefficient of the entropy bonus."""
 
     def __post_init__(self) -> None:
-        """Refuse a name that stands for nothing."""
         _require_name("loss.kind", self.kind, LOSSES)
 
 

@@ -169,7 +169,6 @@ class TensorBoard:
                 self._writer.add_scalar(name, value, scalars.at)
 
     def close(self) -> None:
-        """Write out what is still held."""
         self._writer.close()
 
 
@@ -200,11 +199,9 @@ class WeightsAndBiases:
             self._run.define_metric(f"{kind}/*", step_metric=f"{kind}/{axis}")
 
     def __call__(self, line: Line) -> None:
-        """Send one line."""
         self._run.log(_with_axis(line))
 
     def close(self) -> None:
-        """Send what is still held."""
         self._run.finish()
 
 
@@ -229,11 +226,9 @@ class Trackio:
             )
 
     def __call__(self, line: Line) -> None:
-        """Keep one line."""
         self._run.log(_with_axis(line))
 
     def close(self) -> None:
-        """Keep what is still held."""
         with redirect_stdout(sys.stderr):
             self._run.finish()
 

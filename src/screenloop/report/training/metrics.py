@@ -205,7 +205,6 @@ class MetricsFile:
             raise InfraFault(f"cannot write {self._path}: {error}") from error
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
 

@@ -32,7 +32,6 @@ class ValueHead(nn.Module):
         nn.init.zeros_(self.linear.bias)
 
     def forward(self, states_N_D: Tensor) -> Tensor:
-        """Return the value of each state."""
         values_N: Tensor = self.linear(states_N_D.float())[:, 0]
         return values_N
 
