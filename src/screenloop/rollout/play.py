@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import time
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from screenloop.agent.dialects import DIALECTS
 from screenloop.agent.dialects.base import Dialect
-from screenloop.agent.harness import Harness, renderer, wants_of
+from screenloop.agent.harness import renderer, wants_of
 from screenloop.agent.prompt import prompt_hash
 from screenloop.config import HarnessConfig, RunConfig, Window
 from screenloop.errors import ConfigError
@@ -16,14 +19,16 @@ from screenloop.models.catalog import make_model, parse_model
 from screenloop.models.usage import Price
 from screenloop.registry import find
 from screenloop.rollout.batch import Progress, run_batch
-from screenloop.rollout.card import machine_here, versions_here
+from screenloop.rollout.build import build_harness
 from screenloop.rollout.context import RunContext
 from screenloop.rollout.managers import ManagerAt, manager_for
-from screenloop.rollout.plans import golden_plan
-from screenloop.rollout.prepare import prepare_for
+from screenloop.rollout.plans import golden_plan, prepare_for
 from screenloop.store.runs import RunFolder, RunResult, slug
 from screenloop.suites.catalog import find_suite, select
 from screenloop.types import Budget, Mode, Struct, Task
+
+RENDERING = ("screenloop", "pytakumi", "pillow", "miniwob")
+"""Packages that decide what an agent sees."""
 
 
 class RunRequest(Struct, frozen=True, kw_only=True):
@@ -133,15 +138,7 @@ async def play(request: RunRequest, progress: Progress | None = None) -> RunResu
                 config,
                 tasks,
                 RunContext(manager=manager, prepare=prepare_for(model, golden_plan), want=want),
-                lambda: Harness(
-                    model,
-                    blobs,
-                    dialect=dialect,
-                    window=config.harness.window,
-                    image=config.harness.image,
-                    sampling=config.sampling,
-                    prompt=prompt,
-                ),
+                lambda: build_harness(config, model, blobs, dialect, prompt=prompt),
                 out,
                 concurrency=request.concurrency,
                 versions=versions_here(),
@@ -160,3 +157,30 @@ def _require_golden(tasks: tuple[Task, ...]) -> None:
             + (f" and {len(missing) - 1} other tasks" if len(missing) > 1 else "")
             + "; choose tasks with --tasks, or another model"
         )
+
+
+def versions_here() -> dict[str, str]:
+    """Return the versions of Python and of the packages that decide what an agent sees."""
+    found = {"python": platform.python_version()}
+    for package in RENDERING:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def machine_here() -> dict[str, str]:
+    """Return the CPU's model, the cores this process may use, and the system."""
+    return {
+        "cpu": _cpu_model() or platform.machine(),
+        "cores": str(len(os.sched_getaffinity(0))),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def _cpu_model() -> str:
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text().splitlines() if path.exists() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "")

@@ -20,10 +20,8 @@ from screenloop.engine.adapters import (
 )
 from screenloop.engine.policy import Policy
 from screenloop.engine.weights import copy_weights, weights_of
-from screenloop.train.data.samples import Sample
-from screenloop.train.guard.gate import require_parity
 from screenloop.train.guard.parity import Parity
-from screenloop.train.guard.stops import StopEvidence, TrainingStopped
+from screenloop.train.guard.stops import StopEvidence, TrainingStopped, require_parity
 from screenloop.train.loss.aggregate import token_weights
 from screenloop.train.loss.objective import Sums, part_loss, side_by_side
 from screenloop.train.loss.scoring import (
@@ -34,9 +32,10 @@ from screenloop.train.loss.scoring import (
     sampled_rows,
     score,
 )
-from screenloop.train.loss.value import ValueRow, explained_variance, value_head
+from screenloop.train.loss.value import ValueHead, ValueRow, explained_variance, value_head
 from screenloop.train.recipe import OptimiserSettings
 from screenloop.train.settings import LearningSettings
+from screenloop.train.types import Sample
 from screenloop.types import Struct
 
 
@@ -129,7 +128,6 @@ class Learner:
         )
 
     def restore(self, state: LearnerState) -> None:
-        """Go on from a state."""
         self.version = state.version
         copy_weights(self.policy.model, state.weights)
         if self._reference is not None:
@@ -141,27 +139,14 @@ class Learner:
 
     # ---- what is known before the update -----------------------------------------------------
 
-    @torch.no_grad()
     def reference_log_probs(self, samples: Sequence[Sample], patches: Patches) -> dict[str, Tensor]:
         """Return the reference's log-probabilities of the sampled tokens, by Sample."""
-        told: dict[str, Tensor] = {}
         with self._as_reference() as policy:
-            for part in micro_batches(samples, self._settings.micro_tokens):
-                rows = sampled_rows([samples[i] for i in part])
-                found = score(policy, rows.samples, patches)
-                told.update(_by_name(rows, found.log_probs_bs))
-        return told
+            return self._scored(samples, patches, policy=policy)
 
-    @torch.no_grad()
     def values(self, samples: Sequence[Sample], patches: Patches) -> dict[str, Tensor]:
         """Return what the value head says at the sampled tokens, by Sample."""
-        told: dict[str, Tensor] = {}
-        for part in micro_batches(samples, self._settings.micro_tokens):
-            rows = sampled_rows([samples[i] for i in part])
-            found = score(self.policy, rows.samples, patches, head=self._head)
-            assert found.values_bs is not None
-            told.update(_by_name(rows, found.values_bs))
-        return told
+        return self._scored(samples, patches, head=self._head)
 
     # ---- the update ------------------------------------------------------------------------
 
@@ -169,7 +154,7 @@ class Learner:
         self,
         samples: Sequence[Sample],
         patches: Patches,
-        witnesses: Sequence[Sample] = (),
+        parity_samples: Sequence[Sample] = (),
         value_rows: Mapping[str, ValueRow] | None = None,
     ) -> UpdateFigures:
         """Learn from the Samples of one update; the weights' version counts one up.
@@ -178,8 +163,8 @@ class Learner:
 
         Args:
             samples: With their advantages; none where no group taught anything.
-            patches: Pixels of their pictures, and of the witnesses'.
-            witnesses: Samples that the gate looks at when there is nothing to learn from.
+            patches: Pixels of their pictures.
+            parity_samples: Samples that the gate looks at when there is nothing to learn from.
             value_rows: What the value head learns, by the name of the Sample.
 
         Raises:
@@ -190,8 +175,9 @@ class Learner:
         if samples:
             with self._undone_if_stopped():
                 figures = self._update(samples, patches, value_rows)
-        elif witnesses:
-            figures = UpdateFigures(parity=self._gate(witnesses, self._scored(witnesses, patches)))
+        elif parity_samples:
+            scored = self._scored(parity_samples, patches)
+            figures = UpdateFigures(parity=self._gate(parity_samples, scored))
         self.version += 1
         return figures
 
@@ -249,13 +235,22 @@ class Learner:
         )
 
     @torch.no_grad()
-    def _scored(self, samples: Sequence[Sample], patches: Patches) -> dict[str, Tensor]:
-        """Return the policy's log-probabilities, by Sample."""
+    def _scored(
+        self,
+        samples: Sequence[Sample],
+        patches: Patches,
+        *,
+        policy: Policy | None = None,
+        head: ValueHead | None = None,
+    ) -> dict[str, Tensor]:
+        """Return a policy's log-probabilities, or what a head says beside it, by Sample."""
         scored: dict[str, Tensor] = {}
         for part in micro_batches(samples, self._settings.micro_tokens):
             rows = sampled_rows([samples[i] for i in part])
-            found = score(self.policy, rows.samples, patches)
-            scored.update(_by_name(rows, found.log_probs_bs))
+            scores = score(policy or self.policy, rows.samples, patches, head=head)
+            numbers_B_S = scores.log_probs_B_S if head is None else scores.values_B_S
+            assert numbers_B_S is not None
+            scored.update(_by_name(rows, numbers_B_S))
         return scored
 
     def _backward(
@@ -269,27 +264,27 @@ class Learner:
         """Add up the gradient of one optimiser step; returns the log-probabilities by Sample."""
         whole = sampled_rows(samples)
         loss_settings = self._learning.loss
-        weights_bs = token_weights(
-            whole.mask_bs,
+        weights_B_S = token_weights(
+            whole.mask_B_S,
             loss_settings.aggregation,
-            attempts_b=whole.attempts_b if loss_settings.by_attempt else None,
+            attempts_B=whole.attempts_B if loss_settings.by_attempt else None,
             length=loss_settings.length,
         )
         scored: dict[str, Tensor] = {}
         for part in micro_batches(samples, self._settings.micro_tokens):
             rows = sampled_rows([samples[i] for i in part])
-            reference_bs = self._pulling(rows, patches)
-            found = score(self.policy, rows.samples, patches, head=self._head)
-            scored.update(_by_name(rows, found.log_probs_bs.detach()))
-            width = rows.mask_bs.shape[1]
+            reference_B_S = self._pulling(rows, patches)
+            scores = score(self.policy, rows.samples, patches, head=self._head)
+            scored.update(_by_name(rows, scores.log_probs_B_S.detach()))
+            width = rows.mask_B_S.shape[1]
             loss = part_loss(
                 rows,
-                found,
-                weights_bs[part, :width],
+                scores,
+                weights_B_S[part, :width],
                 self._learning,
                 sums,
-                old_bs=self._old(rows, found, old),
-                reference_bs=reference_bs,
+                old_B_S=self._old(rows, scores, old),
+                reference_B_S=reference_B_S,
                 value_rows=value_rows,
             )
             loss.backward()  # type: ignore[no-untyped-call]
@@ -302,7 +297,7 @@ class Learner:
         if self._learning.kl.place != "loss":
             return None
         with self._as_reference() as policy:
-            return score(policy, rows.samples, patches).log_probs_bs
+            return score(policy, rows.samples, patches).log_probs_B_S
 
     @contextmanager
     def _as_reference(self) -> Iterator[Policy]:
@@ -312,21 +307,21 @@ class Learner:
             with adapters_off(self.policy.model):
                 yield self.policy
 
-    def _old(self, rows: SampledRows, found: SampledScores, old: Mapping[str, Tensor]) -> Tensor:
+    def _old(self, rows: SampledRows, scores: SampledScores, old: Mapping[str, Tensor]) -> Tensor:
         """Return the log-probabilities that ratios are taken to.
 
         Those before the update; of Samples drawn with older weights, what they were drawn with,
         unless importance weights correct for it.
         """
-        now_bs = found.log_probs_bs.detach()
+        now_B_S = scores.log_probs_B_S.detach()
         if old:
-            now_bs = side_by_side([old[sample.name] for sample in rows.samples])
+            now_B_S = side_by_side([old[sample.name] for sample in rows.samples])
         if self._learning.mismatch.weights is not None:
-            return now_bs
-        stale_b1 = torch.tensor(
+            return now_B_S
+        stale_B_1 = torch.tensor(
             [[sample.weights_versions != (self.version, self.version)] for sample in rows.samples]
         )
-        return torch.where(stale_b1, rows.rollout_log_probs_bs, now_bs)
+        return torch.where(stale_B_1, rows.rollout_log_probs_B_S, now_B_S)
 
     def _gate(self, samples: Sequence[Sample], scored: Mapping[str, Tensor]) -> Parity:
         return require_parity(samples, scored, version=self.version, limits=self._learning.parity)
@@ -384,10 +379,10 @@ class Learner:
         )
 
 
-def _by_name(rows: SampledRows, numbers_bs: Tensor) -> dict[str, Tensor]:
+def _by_name(rows: SampledRows, numbers_B_S: Tensor) -> dict[str, Tensor]:
     return {
-        sample.name: numbers_t[: sample.sampled]
-        for sample, numbers_t in zip(rows.samples, numbers_bs, strict=True)
+        sample.name: numbers_S[: sample.sampled]
+        for sample, numbers_S in zip(rows.samples, numbers_B_S, strict=True)
     }
 
 

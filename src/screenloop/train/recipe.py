@@ -15,14 +15,14 @@ from screenloop.envs.kinds import Opener
 from screenloop.errors import ConfigError
 from screenloop.messages import Sampling
 from screenloop.registry import unknown
-from screenloop.rollout.plans import golden_plan
-from screenloop.rollout.prepare import Plan
+from screenloop.rollout.plans import Plan, golden_plan
 from screenloop.store.blobs import BlobStore
 from screenloop.train.data.tasks_split import require_held_out
 from screenloop.train.settings import LearningSettings, Share, require_learnable
 from screenloop.types import Mode, Struct, Task, Want
 
 Count = Annotated[int, Meta(ge=1)]
+WINDOW = Window()
 Rate = Annotated[float, Meta(gt=0.0)]
 
 
@@ -99,7 +99,6 @@ class TrainSettings(Struct, frozen=True, kw_only=True):
     checkpoint_every: Count = 5
 
     def sampling(self) -> Sampling:
-        """Return how attempts are drawn."""
         return Sampling(temperature=self.rollout.temperature, max_tokens=self.rollout.max_tokens)
 
 
@@ -124,11 +123,11 @@ class Recipe:
     name: str
     settings: TrainSettings
     dialect: str
-    window: Window
     tasks: Callable[[], TaskSets]
     policy: Callable[[TaskSets, int], Policy]
     """Makes the untrained policy from the tasks and the seed."""
     open_environments: Callable[[BlobStore], Opener]
+    window: Window = WINDOW
     want: tuple[Want, ...] = ("frame",)
     """What the Environments are opened to show."""
     plan: Plan = golden_plan

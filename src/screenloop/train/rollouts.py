@@ -17,49 +17,24 @@ from msgspec.structs import replace
 from screenloop.actions import Action, Tap
 from screenloop.agent.dialects.base import Dialect, DialectContext
 from screenloop.agent.harness import Harness
-from screenloop.config import Window
+from screenloop.config import HarnessConfig, RetryPolicy, RunConfig, Window
 from screenloop.engine.local import LocalEngine
 from screenloop.errors import AgentError, ConfigError, InfraFault
 from screenloop.messages import ChatRequest, Reply, Sampling
 from screenloop.models.base import Model
-from screenloop.rollout.context import Attempt, RunContext
+from screenloop.rollout.build import build_attempt, build_harness
+from screenloop.rollout.context import RunContext
 from screenloop.rollout.episode import run_episode
-from screenloop.rollout.prepare import Plan
+from screenloop.rollout.plans import Plan
 from screenloop.store.blobs import BlobStore
-from screenloop.store.episodes import Episode, Record, encode_record, episode_of
+from screenloop.store.episodes import Record, encode_record, episode_of
 from screenloop.train.credit.judging import JudgingManager
 from screenloop.train.data.streams import attempt_seed
-from screenloop.types import Mode, Struct, Task, Verdict
+from screenloop.train.types import PlannedAttempt, PlayedAttempt
+from screenloop.types import Mode, Task
 
 _ROUNDING = 0.0025
 """Shares of the frame."""
-
-
-class PlannedAttempt(Struct, frozen=True, kw_only=True):
-    """One attempt that a batch is to play."""
-
-    episode_id: str
-    group_id: str
-    task: Task
-    seed: int
-    """From which it samples."""
-    mode: Mode = "gui_only"
-
-
-class Played(Struct, frozen=True, kw_only=True):
-    """An attempt that was played, scored or not."""
-
-    planned: PlannedAttempt
-    episode: Episode
-    records: tuple[Record, ...]
-    verdicts: tuple[Verdict, ...] = ()
-    """Right after the reset and after each step, with nothing claimed; empty where not asked."""
-
-    @property
-    def success(self) -> bool | None:
-        """Whether the Task was solved; `None` when the attempt is unscored."""
-        verdict = self.episode.verdict
-        return None if verdict is None or verdict.unscored else verdict.success
 
 
 class MemoryLog:
@@ -80,7 +55,7 @@ class EpisodeFiles:
         self.folder = folder
         self._keep = keep
 
-    def write(self, name: str, played: Sequence[Played]) -> Path:
+    def write(self, name: str, played: Sequence[PlayedAttempt]) -> Path:
         """Write a batch as `<name>.jsonl`, attempt after attempt, whole or not at all.
 
         Raises:
@@ -140,18 +115,47 @@ def on_marks(action: Action, context: DialectContext) -> Action:
     return action
 
 
+def training_config(
+    tasks: Sequence[Task],
+    *,
+    dialect: Dialect,
+    model: str,
+    window: Window,
+    sampling: Sampling,
+    seed: int = 0,
+) -> RunConfig:
+    """Return the configuration under which a policy is trained or measured on the tasks.
+
+    An attempt that comes to nothing is left out of its group, not played again, so there is one
+    start for each; temperature and seed of the sampling are set attempt by attempt.
+    """
+    return RunConfig(
+        harness=HarnessConfig(
+            suite="+".join(sorted({task.suite for task in tasks})),
+            suite_version="+".join(sorted({task.id.rpartition("@")[2] for task in tasks})),
+            tasks=tuple(sorted({task.key for task in tasks})),
+            seed=seed,
+            window=window,
+            image=dialect.image,
+            retry=RetryPolicy(attempts=1),
+        ),
+        model=model,
+        dialect=dialect.name,
+        sampling=sampling,
+    )
+
+
 class Rollouts:
-    """Plays attempts with one dialect, window and setting."""
+    """Plays attempts under one configuration."""
 
     def __init__(
         self,
         setting: RunContext,
         blobs: BlobStore,
         *,
+        config: RunConfig,
         dialect: Dialect,
-        window: Window,
         run_id: str,
-        max_tokens: int,
         judged: bool = False,
         lockstep: bool = True,
     ) -> None:
@@ -160,10 +164,9 @@ class Rollouts:
         Args:
             setting: The manager and the deadlines.
             blobs: Where frames lie and pictures go.
-            dialect: How the policy writes Actions.
-            window: How much history it sees.
+            config: Of the run; see `training_config`.
+            dialect: How the policy writes Actions; what `config.dialect` names.
             run_id: In whose name Instances are leased.
-            max_tokens: Of a reply.
             judged: Whether each step is judged as well, for rewards that count progress.
             lockstep: Whether attempts may wait for one another. Where Instances are fewer than
                 attempts, those that wait for one would hold up those that have one.
@@ -171,9 +174,8 @@ class Rollouts:
         self._setting = setting
         self._blobs = blobs
         self._dialect = dialect
-        self._window = window
+        self._config = config
         self._run_id = run_id
-        self._max_tokens = max_tokens
         self._judged = judged
         self._lockstep = lockstep
 
@@ -184,7 +186,7 @@ class Rollouts:
         *,
         temperature: float,
         lockstep: bool = True,
-    ) -> tuple[Played, ...]:
+    ) -> tuple[PlayedAttempt, ...]:
         """Play all at once; returns them in the order given.
 
         Raises:
@@ -205,13 +207,15 @@ class Rollouts:
                 )
             )
 
-    async def show(self, planned: Sequence[PlannedAttempt], plan: Plan) -> tuple[Played, ...]:
+    async def show(
+        self, planned: Sequence[PlannedAttempt], plan: Plan
+    ) -> tuple[PlayedAttempt, ...]:
         """Play known solutions through the very harness of the policy, in its own words.
 
         Raises:
             ConfigError: a solution cannot be said in the dialect, or does not solve its Task.
         """
-        played: list[Played] = []
+        played: list[PlayedAttempt] = []
         for one in planned:
             shown = Demonstrator(self._dialect, await plan(one.task, one.mode))
             harness = self._harness(shown, one, 0.0)
@@ -227,31 +231,23 @@ class Rollouts:
 
     async def _one(
         self, planned: PlannedAttempt, model: Model, temperature: float, done: ExitStack
-    ) -> Played:
+    ) -> PlayedAttempt:
         with done:
             return await self._run(planned, self._harness(model, planned, temperature))
 
     def _harness(self, model: Model, planned: PlannedAttempt, temperature: float) -> Harness:
-        return Harness(
-            model,
-            self._blobs,
-            dialect=self._dialect,
-            window=self._window,
-            image=self._dialect.image,
-            sampling=Sampling(
-                temperature=temperature, max_tokens=self._max_tokens, seed=planned.seed
-            ),
-        )
+        sampling = replace(self._config.sampling, temperature=temperature, seed=planned.seed)
+        return build_harness(self._config, model, self._blobs, self._dialect, sampling=sampling)
 
-    async def _run(self, planned: PlannedAttempt, harness: Harness) -> Played:
+    async def _run(self, planned: PlannedAttempt, harness: Harness) -> PlayedAttempt:
         log = MemoryLog()
-        attempt = Attempt(
+        attempt = build_attempt(
+            self._config,
+            planned.task,
             episode_id=planned.episode_id,
             run_id=self._run_id,
-            task=planned.task,
             seed=planned.seed,
             mode=planned.mode,
-            budget=planned.task.budget,
         )
         setting, judging = self._setting, JudgingManager(self._setting.manager)
         if self._judged:
@@ -259,7 +255,7 @@ class Rollouts:
         await run_episode(attempt, harness, setting, log)
         episode = episode_of(log.records)
         assert episode is not None
-        return Played(
+        return PlayedAttempt(
             planned=planned,
             episode=episode,
             records=tuple(log.records),
@@ -304,8 +300,3 @@ def one_each(
         )
         for i, task in enumerate(tasks)
     )
-
-
-def with_seed(planned: PlannedAttempt, seed: int) -> PlannedAttempt:
-    """Return the attempt with another random stream."""
-    return replace(planned, seed=seed)

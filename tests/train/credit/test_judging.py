@@ -14,21 +14,17 @@ from screenloop.config import Window
 from screenloop.envs.phone import PhoneEnvironments, phone_spec
 from screenloop.errors import ConfigError, TaskError
 from screenloop.manager.direct import DirectManager
-from screenloop.messages import Reply
+from screenloop.messages import Reply, Sampling
 from screenloop.report.training.metrics import UpdateLine, read_metrics
 from screenloop.rollout.context import RunContext
 from screenloop.rollout.plans import golden_plan
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.suites.catalog import find_suite, select
 from screenloop.train.credit.judging import step_of
-from screenloop.train.credit.reward import (
-    ProgressRewards,
-    RewardSettings,
-    attempt_reward,
-    counts_progress,
-)
-from screenloop.train.rollouts import Rollouts, one_each
+from screenloop.train.credit.reward import ProgressRewards, attempt_reward, counts_progress
+from screenloop.train.rollouts import Rollouts, one_each, training_config
 from screenloop.train.run import train
+from screenloop.train.settings import RewardSettings
 
 (TASK,) = select(find_suite("phone-core"), glob="easier_to_read")
 """Three settings, each on its own; five touches."""
@@ -73,10 +69,15 @@ async def attempt(actions, *, judged=True, crashes=()):
     rollouts = Rollouts(
         RunContext(manager=manager),
         blobs,
+        config=training_config(
+            [TASK],
+            dialect=Plain(),
+            model="policy",
+            window=Window(),
+            sampling=Sampling(max_tokens=200),
+        ),
         dialect=Plain(),
-        window=Window(),
         run_id="r",
-        max_tokens=200,
         judged=judged,
     )
     said = [action if isinstance(action, str) else render(action) for action in actions]

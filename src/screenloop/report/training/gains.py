@@ -38,20 +38,20 @@ class Gain(Struct, frozen=True, kw_only=True):
 
 def gains(lines: Iterable[Line]) -> tuple[Gain, ...]:
     """Return the gain on test and on unseen tasks, as far as they were measured."""
-    found: dict[TaskSet, dict[str, EvaluationLine]] = {"test": {}, "unseen": {}}
+    by_set: dict[TaskSet, dict[str, EvaluationLine]] = {"test": {}, "unseen": {}}
     for line in lines:
-        if isinstance(line, EvaluationLine) and line.of in found:
-            found[line.of][line.when] = line
+        if isinstance(line, EvaluationLine) and line.of in by_set:
+            by_set[line.of][line.when] = line
     return tuple(
         Gain(
             of=of,
-            tasks=list(told.values())[-1].scored,
-            before=_success(told.get("before")),
-            after_sft=_success(told.get("after_sft")),
-            after_rl=_success(told.get("after_rl")),
+            tasks=list(measured.values())[-1].scored,
+            before=_success(measured.get("before")),
+            after_sft=_success(measured.get("after_sft")),
+            after_rl=_success(measured.get("after_rl")),
         )
-        for of, told in found.items()
-        if told
+        for of, measured in by_set.items()
+        if measured
     )
 
 

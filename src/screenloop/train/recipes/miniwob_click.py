@@ -13,12 +13,9 @@ from dataclasses import replace
 
 import msgspec
 
-from screenloop.config import Window
 from screenloop.engine.policy import Policy
 from screenloop.engine.tiny import PIXEL_SIZE, tiny_pixels
 from screenloop.engine.tokenizer import END, TinyWords
-from screenloop.train.curriculum import CurriculumSettings
-from screenloop.train.loss.policy import Clip
 from screenloop.train.recipe import (
     OptimiserSettings,
     Recipe,
@@ -28,7 +25,7 @@ from screenloop.train.recipe import (
     WarmUpSettings,
 )
 from screenloop.train.recipes.page_clicks import ORDINALS, ClickPages, click_tasks
-from screenloop.train.settings import LearningSettings, LossSettings
+from screenloop.train.settings import Clip, CurriculumSettings, LearningSettings, LossSettings
 
 PAGES = ("click-dialog", "click-test", "focus-text-2")
 UNSEEN_PAGES = ("focus-text",)
@@ -94,7 +91,6 @@ def recipe() -> Recipe:
         name="miniwob_click",
         settings=SETTINGS,
         dialect="tiny",
-        window=Window(),
         tasks=tasks,
         policy=policy,
         open_environments=pages.open,

@@ -9,11 +9,8 @@ read: the policy learns to know pages by their look, and where on a page a goal'
 
 from __future__ import annotations
 
-from screenloop.config import Window
 from screenloop.engine.policy import Policy, load_policy
 from screenloop.envs.phone import PhoneEnvironments
-from screenloop.train.curriculum import CurriculumSettings
-from screenloop.train.loss.policy import Clip
 from screenloop.train.recipe import (
     OptimiserSettings,
     Recipe,
@@ -25,7 +22,7 @@ from screenloop.train.recipe import (
 from screenloop.train.recipes import tiny_phone_warm_up
 from screenloop.train.recipes.checkpoints import shipped
 from screenloop.train.recipes.touches import touch
-from screenloop.train.settings import LearningSettings, LossSettings
+from screenloop.train.settings import Clip, CurriculumSettings, LearningSettings, LossSettings
 
 SETTINGS = TrainSettings(
     learning=LearningSettings(
@@ -60,7 +57,6 @@ def recipe() -> Recipe:
         name="tiny_phone",
         settings=SETTINGS,
         dialect=tiny_phone_warm_up.DIALECT,
-        window=Window(),
         tasks=tiny_phone_warm_up.tasks,
         policy=policy,
         open_environments=PhoneEnvironments,
