@@ -28,7 +28,7 @@ _SURFACE = {
 }
 """Module to the names that it gives to the surface."""
 _HOMES = {name: module for module, names in _SURFACE.items() for name in names.split()}
-__all__ = sorted([*_HOMES, "train"])
+__all__ = sorted([*_HOMES, "train"])  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:

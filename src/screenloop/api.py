@@ -29,7 +29,7 @@ from screenloop.types import Budget, Mode
 
 
 class RunOptions(TypedDict, total=False):
-    """What `evaluate` and `collect` take; those of `rollout.play.RunRequest`, under flags' names."""
+    """What `evaluate` and `collect` take; the fields of `rollout.play.RunRequest`."""
 
     suite: Required[str]
     model: str

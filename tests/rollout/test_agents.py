@@ -95,9 +95,8 @@ async def test_a_class_plays_and_its_path_and_source_are_recorded(
 
 
 async def test_another_source_is_another_configuration(tmp_path: Path, module: str) -> None:
-    first = (
-        await play(replace(REQUEST, agent=f"{module}:Opens", out=str(tmp_path / "a")))
-    ).manifest
+    request = replace(REQUEST, agent=f"{module}:Opens", out=str(tmp_path / "a"))
+    first = (await play(request)).manifest
     (tmp_path / f"{module}.py").write_text(GOOD + "# a change\n")
     with pytest.raises(ConfigError, match=r"another configuration.*agent_hash"):
         await play(request)
