@@ -89,22 +89,35 @@ def train(
             raise ConfigError(f"{ONE_FILE} opens its own environments: leave out --manager.")
         _train_in_one_file(seed, out, resume=resume, json=json)
         return
+    _train_by_recipe(recipe, seed, out, resume=resume, track=track, manager=manager, json=json)
+
+
+def _train_by_recipe(
+    name: str,
+    seed: int,
+    out: str,
+    *,
+    resume: bool,
+    track: Sequence[str],
+    manager: str,
+    json: bool,
+) -> None:
     from screenloop.train.recipes import RECIPES, find_recipe
     from screenloop.train.run import run_folder
 
-    if recipe not in RECIPES and ":" not in recipe:
-        raise unknown("recipe", recipe, (ONE_FILE, *RECIPES))
-    chosen = find_recipe(recipe)
-    folder = run_folder(recipe, seed, out, time.time())
+    if name not in RECIPES and ":" not in name:
+        raise unknown("recipe", name, (ONE_FILE, *RECIPES))
+    recipe = find_recipe(name)
+    folder = run_folder(name, seed, out, time.time())
     if resume and not (folder / METRICS).exists():
         raise ConfigError(f"{folder} holds no training run to go on with: leave out --resume.")
     with ExitStack() as watching:
-        watches = _watches(watching, chosen, seed, folder, track=track, quiet=json)
+        watches = _watches(watching, recipe, seed, folder, track=track, quiet=json)
         try:
-            result = _train(chosen, seed, folder, watches, resume=resume, manager=manager)
+            result = _train(recipe, seed, folder, watches, resume=resume, manager=manager)
         except KeyboardInterrupt:
             watching.close()
-            _say_how_to_resume(recipe, seed, folder)
+            _say_how_to_resume(name, seed, folder)
             raise
     page = write_run_page(folder)
     if json:
