@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Required, TypedDict, Unpack
+from typing import Any, Required, TypedDict, Unpack
 
 from msgspec.structs import replace
 
@@ -116,10 +116,11 @@ async def connect(url: str, *, blobs: BlobStore | None = None) -> HttpManager:
 
 
 def _request(options: RunOptions) -> RunRequest:
-    agent, manager = options.pop("agent", ""), options.pop("manager", "")
+    fields: dict[str, Any] = {**options}
+    agent, manager = fields.pop("agent", ""), fields.pop("manager", "")
     if isinstance(agent, type):
         agent = f"{agent.__module__}:{agent.__qualname__}"
-    request = RunRequest(**options, agent=agent, manager=manager_at(manager, os.environ))
+    request = RunRequest(**fields, agent=agent, manager=manager_at(manager, os.environ))
     return replace(request, out=str(run_folder(request, time.time())))
 
 
