@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from screenloop import cli
 from screenloop.agent.dialects import DIALECTS
 from screenloop.bench.phone.run import PhoneBench
 from screenloop.bench.prefix.run import PrefixBench
@@ -139,11 +141,11 @@ def test_the_commands_have_the_promised_names(shell: Shell) -> None:
     [
         (
             "eval --suite fake --model oracle",
-            "suite model tasks limit repeats seed concurrency mode out json dialect prompt",
+            "suite model agent tasks limit repeats seed concurrency mode out json dialect prompt",
         ),
         (
             "collect --suite fake --model oracle",
-            "suite model tasks limit repeats seed concurrency mode out json dialect prompt",
+            "suite model agent tasks limit repeats seed concurrency mode out json dialect prompt",
         ),
         ("suites", "json"),
         ("tasks fake", "suite json"),
@@ -233,6 +235,10 @@ def test_an_unknown_name_is_told_the_valid_ones(
         ("eval --suite fake --model scripted:no-file", "no-file"),
         ("eval --suite fake --model replay:no-run", "no-run"),
         ("eval --suite fake --model openai:tiny", "BASE_URL"),
+        ("eval --suite fake", "--agent package.module:Class"),
+        ("eval --suite fake --agent no_such_module:Agent", "no_such_module"),
+        ("eval --suite fake --agent os:getcwd", "no agent"),
+        ("collect --suite fake --agent screenloop.models.oracle:OracleModel", "no method begin"),
         ("eval --suite os:getcwd --model oracle", "no suite"),
         ("eval --suite :x --model oracle", "dotted path"),
         ("eval --suite miniwob --model oracle --tasks click-button", "no solution"),
@@ -261,6 +267,39 @@ def test_a_port_that_is_taken_is_named(shell: Shell) -> None:
     assert ran.status == 2
     assert f"127.0.0.1:{port}" in ran.complaint
     assert "--port" in ran.complaint
+
+
+# ---- how it is written ----
+
+
+def test_commands_stay_thin() -> None:
+    """Command lines rot first: what a command does belongs into the rooms below."""
+    files = sorted(Path(cli.__file__).parent.glob("*.py"))
+    assert [file.name for file in files if len(file.read_text("utf-8").splitlines()) > 320] == []
+    fat = []
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = len(node.body) and node.body[-1].end_lineno - node.lineno
+                if lines > 55:
+                    fat.append(f"{file.name}: {node.name}")
+    assert fat == []
+
+
+def test_every_flag_says_what_it_is_for() -> None:
+    silent = []
+    waiting = [cli.app]
+    while waiting:
+        command = waiting.pop()
+        waiting += [command[name] for name in command if not name.startswith("-")]
+        if command.default_command is not None:
+            flags = command.assemble_argument_collection(parse_docstring=True)
+            silent += [
+                f"{command.name[0]} {a.name}"
+                for a in flags
+                if "-" in a.name and not a.parameter.help
+            ]
+    assert silent == []
 
 
 # ---- what is printed -------------------------------------------------------------------------

@@ -42,6 +42,8 @@ OF_THE_HARNESS: dict[str, Any] = {
 OF_THE_RUN: dict[str, Any] = {
     "model": "random",
     "dialect": "qwen3vl",
+    "agent": "mine:Agent",
+    "agent_hash": "0123456789abcdef",
     "prompt_hash": "abc",
     "sampling": Sampling(temperature=1.0),
 }

@@ -119,7 +119,10 @@ async def test_all_three_uses_record_and_ask_the_same(tmp_path: Path, script: Pa
 def test_collecting_is_evaluating_with_a_file_at_the_end(tmp_path: Path, script: Path) -> None:
     flags = "--suite fake --tasks add_to_counter --window 3 --overlap 1 --max-tokens 77"
     for name in ("eval", "collect"):
-        main([name, *flags.split(), "--model", f"scripted:{script}", "--out", str(tmp_path / name)])
+        out = str(tmp_path / name)
+        with pytest.raises(SystemExit) as end:
+            main([name, *flags.split(), "--model", f"scripted:{script}", "--out", out])
+        assert not end.value.code
     one, two = (only_episode(tmp_path / name) for name in ("eval", "collect"))
     assert start_of(one) == start_of(two)
     assert requests_of(one) == requests_of(two)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any, TypeVar
 
+from screenloop.agent.base import Agent
 from screenloop.agent.dialects import DIALECTS
 from screenloop.agent.dialects.base import Dialect
 from screenloop.agent.harness import renderer, wants_of
@@ -15,9 +21,11 @@ from screenloop.agent.prompt import prompt_hash
 from screenloop.config import HarnessConfig, RunConfig, Window
 from screenloop.errors import ConfigError
 from screenloop.messages import Sampling
+from screenloop.models.base import Model
 from screenloop.models.catalog import make_model, parse_model
 from screenloop.models.usage import Price
 from screenloop.registry import find
+from screenloop.rollout.agents import AgentClass, find_agent
 from screenloop.rollout.batch import Progress, run_batch
 from screenloop.rollout.build import build_harness
 from screenloop.rollout.context import RunContext
@@ -27,6 +35,7 @@ from screenloop.store.runs import RunFolder, RunResult, slug
 from screenloop.suites.catalog import find_suite, select
 from screenloop.types import Budget, Mode, Struct, Task
 
+T = TypeVar("T")
 RENDERING = ("screenloop", "pytakumi", "pillow", "miniwob")
 """Packages that decide what an agent sees."""
 
@@ -35,7 +44,10 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     """What a person asks for."""
 
     suite: str
-    model: str
+    model: str = ""
+    """Empty where an agent of one's own asks none."""
+    agent: str = ""
+    """Dotted path of a class that decides Actions itself; empty for the harness."""
     dialect: str = "plain"
     prompt_file: str = ""
     """An author's own system prompt; empty for the dialect's."""
@@ -56,12 +68,24 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     """Where Instances are leased; `None` opens them in this process."""
 
 
+def run_sync(work: Coroutine[Any, Any, T]) -> T:
+    """Wait for a coroutine from plain code; in a notebook, whose loop runs, by a thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
 def run_folder(request: RunRequest, now_s: float) -> Path:
     """Return the folder that a request names, or a fresh name under `runs/`."""
     if request.out:
         return Path(request.out)
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now_s))
-    return Path("runs") / f"{stamp}-{slug(request.suite)}-{slug(request.model)[:40]}"
+    return (
+        Path("runs") / f"{stamp}-{slug(request.suite)}-{slug(request.model or request.agent)[:40]}"
+    )
 
 
 def read_prompt(path: str) -> str | None:
@@ -78,8 +102,10 @@ def read_prompt(path: str) -> str | None:
         raise ConfigError(f"the prompt file {path} cannot be read: {error}") from error
 
 
-def resolve(request: RunRequest, tasks: tuple[Task, ...], dialect: Dialect) -> RunConfig:
-    """Return the frozen configuration of a request."""
+def resolve(
+    request: RunRequest, tasks: tuple[Task, ...], dialect: Dialect, agent: AgentClass | None = None
+) -> RunConfig:
+    """Return the frozen configuration of a request; an agent of one's own speaks no dialect."""
     suite = find_suite(request.suite)
     prompt = read_prompt(request.prompt_file)
     return RunConfig(
@@ -94,8 +120,10 @@ def resolve(request: RunRequest, tasks: tuple[Task, ...], dialect: Dialect) -> R
             window=request.window,
             image=dialect.image,
         ),
-        model=request.model,
-        dialect=request.dialect,
+        model=request.model or request.agent,
+        agent=request.agent,
+        agent_hash=agent.source_hash if agent else "",
+        dialect="" if agent else request.dialect,
         prompt_hash=prompt_hash(prompt) if prompt is not None else "",
         sampling=request.sampling,
     )
@@ -108,45 +136,77 @@ async def play(request: RunRequest, progress: Progress | None = None) -> RunResu
         ConfigError: a name, a file or the folder is wrong; nothing ran.
         ModelUnavailable: the model cannot be reached; nothing ran.
     """
-    name = parse_model(request.model)
+    agent = _agent_of(request)
+    name = parse_model(request.model) if request.model else None
     dialect: Dialect = find("dialect", request.dialect, DIALECTS)()
     suite = find_suite(request.suite)
-    if request.mode == "hybrid" and not dialect.calls_tools:
+    if request.mode == "hybrid" and agent is None and not dialect.calls_tools:
         raise ConfigError(
             f"dialect {request.dialect!r} cannot call tools; use --mode gui_only or another dialect"
         )
     tasks = select(suite, glob=request.tasks, limit=request.limit, seed=request.seed)
-    if name.kind == "oracle":
+    if name is not None and name.kind == "oracle":
         _require_golden(tasks)
-    config = resolve(request, tasks, dialect)
+    config = resolve(request, tasks, dialect, agent)
     prompt = read_prompt(request.prompt_file)
     out = run_folder(request, time.time())
-    want = wants_of(dialect)
-    async with manager_for(request.manager, RunFolder(out).blobs, want) as (manager, blobs):
-        spec = await manager.spec(tasks[0].env)
-        model = make_model(
-            name,
-            blobs=blobs,
-            render=renderer(dialect, spec, request.mode, config.harness.image),
-            actions=spec.actions,
-            seed=request.seed,
-            price=request.price,
+    want = agent.wants if agent else wants_of(dialect)
+    async with AsyncExitStack() as stack:
+        manager, blobs = await stack.enter_async_context(
+            manager_for(request.manager, RunFolder(out).blobs, want)
         )
-        try:
-            await model.preflight()
-            return await run_batch(
-                config,
-                tasks,
-                RunContext(manager=manager, prepare=prepare_for(model, golden_plan), want=want),
-                lambda: build_harness(config, model, blobs, dialect, prompt=prompt),
-                out,
-                concurrency=request.concurrency,
-                versions=versions_here(),
-                machine=machine_here(),
-                progress=progress,
+        spec = await manager.spec(tasks[0].env)
+        model: Model | None = None
+        if name is not None:
+            model = make_model(
+                name,
+                blobs=blobs,
+                render=renderer(dialect, spec, request.mode, config.harness.image),
+                actions=spec.actions,
+                seed=request.seed,
+                price=request.price,
             )
-        finally:
-            await model.close()
+            stack.push_async_callback(model.close)
+            await model.preflight()
+
+        def make_agent() -> Agent:
+            if agent is not None:
+                return agent.make(blobs, model)
+            assert model is not None
+            return build_harness(config, model, blobs, dialect, prompt=prompt)
+
+        make_agent()  # a class that cannot be made is refused before anything runs
+        prepare = None if model is None else prepare_for(model, golden_plan)
+        return await run_batch(
+            config,
+            tasks,
+            RunContext(manager=manager, prepare=prepare, want=want),
+            make_agent,
+            out,
+            concurrency=request.concurrency,
+            versions=versions_here(),
+            machine=machine_here(),
+            progress=progress,
+        )
+
+
+def _agent_of(request: RunRequest) -> AgentClass | None:
+    """Return the class that acts, `None` for the harness.
+
+    Raises:
+        ConfigError: the request names no one to act, or an agent and what only the harness takes.
+    """
+    if not request.agent:
+        if not request.model:
+            raise ConfigError("name who is to act: --model, or --agent package.module:Class")
+        return None
+    if request.prompt_file or request.dialect != "plain":
+        raise ConfigError(
+            f"agent {request.agent} writes its own prompts: leave out --prompt and --dialect"
+        )
+    agent = find_agent(request.agent)
+    agent.require_model(request.model)
+    return agent
 
 
 def _require_golden(tasks: tuple[Task, ...]) -> None:
