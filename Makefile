@@ -26,7 +26,7 @@ lint:
 docs:
 	@scripts/bootstrap dev
 	.venv/bin/python scripts/make_site_pages.py
-	.venv/bin/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --config-file .site/mkdocs.yml
 
 # The default suite once more, with the lines that it runs counted: slower than `make test`.
 coverage:
