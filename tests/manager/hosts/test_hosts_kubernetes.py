@@ -24,7 +24,7 @@ from screenloop.store.blobs import FolderBlobs
 from screenloop.testing.fake_kubernetes.cluster import ClusterPace, FakeCluster
 from screenloop.testing.fake_kubernetes.server import FakeKubernetes
 
-SOON_S = 20.0
+SOON_S = 120.0
 TOKEN = "the-token-of-the-manager"
 SETTINGS = KubernetesSettings(image="host:1", namespace="agents", grace_s=5, pending_s=30.0)
 QUICK = Pace(
