@@ -237,5 +237,5 @@ async def test_a_call_that_ignores_its_deadline_is_found_hanging():
     )
     failed = {finding.rule: finding.detail for finding in report.failures}
     assert failed["deadlines are kept"] == (
-        "observe with a deadline of 0.05 s hangs: no end after 0.5 s"
+        "observe with a deadline of 0.0005 s hangs: no end after 0.5 s"
     )

@@ -6,7 +6,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from screenloop.messages import ChatRequest, Message, Sampling, TextPart
-from screenloop.models.client import RequestBackOff, Endpoint, OpenAIModel
+from screenloop.models.client import Endpoint, OpenAIModel, RequestBackOff
 from screenloop.store.blobs import MemoryBlobs
 
 REQUEST = ChatRequest(
