@@ -168,7 +168,8 @@ def test_migration_names_what_is_there_now() -> None:
     lost = []
     for module, _, now in renamed:
         body = ast.parse(module_file(module).read_text("utf-8")).body
-        names = {node.name for node in body if isinstance(node, ast.ClassDef)}
+        kinds = ast.ClassDef | ast.FunctionDef
+        names = {node.name for node in body if isinstance(node, kinds)}
         lost += [f"{module}.{now}"] * (now not in names)
     assert lost == []
 
