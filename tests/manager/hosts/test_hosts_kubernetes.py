@@ -307,7 +307,7 @@ async def test_refusals_for_good_say_what_to_correct(site: Site) -> None:
         with pytest.raises(kind, match=words):
             await launcher.start(plan())
     assert site.pods == set()
-    blind = site.launcher(pace=replace(QUICK, list_s=0.2), token="wrong")
+    blind = site.launcher(pace=replace(QUICK, list_s=3.0), token="wrong")
     with pytest.raises(InfraFault, match="Unauthorized"):
         await blind.seen()
 
