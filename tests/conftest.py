@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import signal
 
+from hypothesis import HealthCheck, settings
+
+# Hypothesis measures each example with the wall clock, which a busy machine can miss.
+settings.register_profile(
+    "any_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any_machine")
+
 
 def pytest_configure() -> None:
     """Let child processes be interrupted, also where the tests run in the background.

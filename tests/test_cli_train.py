@@ -94,7 +94,7 @@ def test_without_the_train_extra_the_command_that_installs_it_is_named(
     line: str, tmp_path: Path
 ) -> None:
     process = start(BARE, line, tmp_path)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=240)
     assert (process.returncode, out) == (2, "")
     assert "pip install 'screenloop[train]'" in err
     assert "torch" in err
@@ -102,7 +102,7 @@ def test_without_the_train_extra_the_command_that_installs_it_is_named(
 
 def test_train_prints_exactly_the_promised_keys(tmp_path: Path) -> None:
     process = start(MAIN, "train --recipe short_recipe:recipe --out a --json", tmp_path)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=240)
     assert process.returncode == 0, err
     found = json.loads(out)
     assert list(found) == KEYS
@@ -113,7 +113,7 @@ def test_train_prints_exactly_the_promised_keys(tmp_path: Path) -> None:
 
 def test_the_recipe_in_one_file_prints_the_same_keys(tmp_path: Path) -> None:
     process = start(MAIN, "train --recipe 01_grpo_in_one_file --out a --json", tmp_path)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=240)
     assert process.returncode == 0, err
     found = json.loads(out)
     assert list(found) == KEYS
@@ -125,7 +125,7 @@ def test_the_recipe_in_one_file_prints_the_same_keys(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_in_a_pipe_a_run_tells_its_measurements_and_its_gain(tmp_path: Path) -> None:
     process = start(MAIN, "train --recipe short_recipe:recipe --out a", tmp_path)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=240)
     assert process.returncode == 0, err
     assert "untrained: " in err
     assert "after the warm-up: " in err
@@ -134,7 +134,7 @@ def test_in_a_pipe_a_run_tells_its_measurements_and_its_gain(tmp_path: Path) -> 
 
 
 def wait_for(ready: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 240
     while not ready():
         assert time.monotonic() < deadline
         assert process.poll() is None, process.communicate()
@@ -151,7 +151,7 @@ def test_an_interrupt_says_how_to_resume_and_the_run_goes_on(tmp_path: Path) -> 
     process = start(MAIN, line, tmp_path)
     wait_for(lambda: (folder / "checkpoint.pt").exists() and len(updates_of(folder)) > 1, process)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=240)
     assert process.returncode == 130
     assert f"screenloop {line} --resume" in err
     assert "Traceback" not in err
@@ -161,7 +161,7 @@ def test_an_interrupt_says_how_to_resume_and_the_run_goes_on(tmp_path: Path) -> 
     process = start(MAIN, line + " --resume", tmp_path)
     wait_for(lambda: len(updates_of(folder)) > done + 1, process)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=240)
     updates = updates_of(folder)
     assert updates == list(range(1, len(updates) + 1))
 
@@ -181,6 +181,6 @@ def test_a_served_model_says_where_it_is_and_answers(tmp_path: Path) -> None:
     assert listed["data"][0]["id"] == "tiny-text"
     assert f"openai:tiny-text@{base_url}" in process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=240)
     assert process.returncode == 130
     assert "Traceback" not in err

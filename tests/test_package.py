@@ -34,7 +34,7 @@ def test_imports_keep_to_the_layers() -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert run.returncode == 0, run.stdout + run.stderr
 
@@ -129,7 +129,7 @@ def test_nothing_happens_on_import(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert run.returncode == 0, run.stderr
     assert run.stderr == ""

@@ -29,7 +29,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, ROOT],
         check=True,
         capture_output=True,
-        timeout=120,
+        timeout=600,
     )
     (built,) = out.glob("*.whl")
     return built
@@ -43,7 +43,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     come along.
     """
     root = tmp_path_factory.mktemp("venv")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", root], check=True, timeout=60)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", root], check=True, timeout=600)
     python = root / "bin" / "python"
     subprocess.run(
         [
@@ -61,7 +61,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ],
         check=True,
         capture_output=True,
-        timeout=120,
+        timeout=600,
     )
     site = next(root.glob("lib/python*/site-packages"))
     (site / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
@@ -71,7 +71,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(command: Path, line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(
-        [command, *line.split()], cwd=cwd, env=environ, capture_output=True, text=True, timeout=120
+        [command, *line.split()], cwd=cwd, env=environ, capture_output=True, text=True, timeout=600
     )
 
 
@@ -140,7 +140,7 @@ def served(installed: Path, tmp_path: Path) -> Iterator[str]:
     assert found
     yield found[0]
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=240)
 
 
 def test_the_installed_package_serves_the_live_phone(served: str) -> None:

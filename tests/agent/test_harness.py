@@ -45,7 +45,7 @@ async def _play(replies, window=Window(), mode="gui_only", turns=None, prompt=No
             parse_error=changes.get("parse_error"),
             ask_reply=changes.get("ask_reply"),
         )
-        decisions.append(await harness.decide(turn, deadline_s=5))
+        decisions.append(await harness.decide(turn, deadline_s=60))
     return model.requests, decisions
 
 
@@ -168,11 +168,11 @@ async def test_a_failed_call_leaves_the_history_as_it_was():
     model = ListedModel([TAP, ModelUnavailable("gone"), TAP])
     harness = Harness(model, blobs, dialect=Plain())
     harness.begin(_assignment())
-    await harness.decide(Turn(step_index=0, observation=_seen(blobs, 0)), deadline_s=5)
+    await harness.decide(Turn(step_index=0, observation=_seen(blobs, 0)), deadline_s=60)
     turn = Turn(step_index=1, observation=_seen(blobs, 1), effects=OK)
     with pytest.raises(ModelUnavailable):
         await harness.decide(turn, deadline_s=5)
-    await harness.decide(turn, deadline_s=5)
+    await harness.decide(turn, deadline_s=60)
     assert model.requests[1] == model.requests[2]
 
 
@@ -219,7 +219,7 @@ async def test_a_family_without_a_system_role_gets_its_head_in_the_first_user_tu
     harness.begin(_assignment())
     for index in range(3):
         turn = Turn(step_index=index, observation=_seen(blobs, index))
-        decision = await harness.decide(turn, deadline_s=5)
+        decision = await harness.decide(turn, deadline_s=60)
         (tap,) = decision.actions
         assert tap.at == (0.5, 0.5)
     for request in model.requests:

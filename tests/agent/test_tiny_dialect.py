@@ -169,7 +169,7 @@ async def play(dialect, replies, labels, window=Window(), model=None):
         seen = Observation(frame=frame(blobs, index), tree=tree(blobs, *labels), size_px=(412, 915))
         effects = (Effect(ok=True),) if index else ()
         turn = Turn(step_index=index, observation=seen, effects=effects)
-        decisions.append(await harness.decide(turn, deadline_s=5))
+        decisions.append(await harness.decide(turn, deadline_s=60))
     return harness, getattr(model, "requests", []), decisions
 
 

@@ -31,5 +31,5 @@ class Server:
     def stop(self) -> tuple[int, str]:
         """Interrupt it the way a terminal does; return its status and what it complained of."""
         self.process.send_signal(signal.SIGINT)
-        _, errors = self.process.communicate(timeout=20)
+        _, errors = self.process.communicate(timeout=120)
         return self.process.returncode, errors

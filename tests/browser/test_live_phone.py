@@ -66,7 +66,7 @@ class Live:
 
     def at(self, route: str) -> None:
         """Wait until this page of an app is in front."""
-        self.route.filter(has_text=re.compile(f"^{re.escape(route)}$")).wait_for(timeout=5000)
+        self.route.filter(has_text=re.compile(f"^{re.escape(route)}$")).wait_for(timeout=120_000)
 
     def command(self, name: str) -> None:
         self.page.click(f"[data-command={name}]")

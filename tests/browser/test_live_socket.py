@@ -11,7 +11,7 @@ from live_server import Server
 
 
 async def told(socket: aiohttp.ClientWebSocketResponse) -> dict[str, Any]:
-    update: dict[str, Any] = json.loads((await socket.receive(timeout=10)).data)
+    update: dict[str, Any] = json.loads((await socket.receive(timeout=120)).data)
     return update
 
 

@@ -28,11 +28,11 @@ async def test_an_episode_goes_on_after_its_manager_was_killed_in_the_middle(
 
 async def test_an_episode_goes_on_after_its_host_was_stopped_for_a_while(tmp_path: Path) -> None:
     async with world(tmp_path) as there:
-        lease = await there.begin(ttl_s=1)
+        lease = await there.begin(ttl_s=4)
         # An operation under way holds the lease, however long its host takes.
         with there.processes.stalled(there.host()):
             stepping = asyncio.create_task(there.step(lease, 0))
-            await asyncio.sleep(1.5)
+            await asyncio.sleep(5)
         await stepping
         assert there.steps() == {action_id(0): 1}
 

@@ -36,7 +36,7 @@ async def test_the_phone_keeps_every_rule(mode: Mode) -> None:
     async def open_instance() -> Environment:
         return PhoneEnvironment(starts[0].task.env, blobs)
 
-    trial = Trial(seed=11, actions=25, deadline_s=20, hang_s=40)
+    trial = Trial(seed=11, actions=25, deadline_s=60, hang_s=120)
     report = await check_environment(open_instance, starts, blobs=blobs, trial=trial)
     report.raise_for_failures()
     skipped = {f.rule for f in report.findings if f.detail.startswith("not applicable")}
@@ -50,7 +50,7 @@ async def test_the_fake_device_keeps_every_rule() -> None:
     async def open_instance() -> Environment:
         return FakeEnvironment(blobs)
 
-    trial = Trial(seed=5, actions=20, deadline_s=10, hang_s=20)
+    trial = Trial(seed=5, actions=20, deadline_s=60, hang_s=120)
     report = await check_environment(open_instance, starts, blobs=blobs, trial=trial)
     report.raise_for_failures()
 
@@ -72,6 +72,6 @@ async def test_web_pages_keep_every_rule(web: tuple[MemoryBlobs, WebEnvironments
     async def open_instance() -> Environment:
         return await environments.open(starts[0].task.env)
 
-    trial = Trial(seed=2, actions=5, deadline_s=30, hang_s=60)
+    trial = Trial(seed=2, actions=5, deadline_s=60, hang_s=120)
     report = await check_environment(open_instance, starts, blobs=blobs, trial=trial)
     report.raise_for_failures()

@@ -233,9 +233,9 @@ async def test_a_broken_rule_is_found(kind: type[FakeEnvironment], rule: str, sa
 async def test_a_call_that_ignores_its_deadline_is_found_hanging():
     deaf = FakeFault(operation="observe", kind="deaf")
     report = await report_on(
-        FakeEnvironment, Trial(actions=5, deadline_s=0.05, hang_s=0.1), faults=(deaf,)
+        FakeEnvironment, Trial(actions=5, deadline_s=5, hang_s=0.5), faults=(deaf,)
     )
     failed = {finding.rule: finding.detail for finding in report.failures}
     assert failed["deadlines are kept"] == (
-        "observe with a deadline of 0.0005 s hangs: no end after 0.1 s"
+        "observe with a deadline of 0.0005 s hangs: no end after 0.5 s"
     )

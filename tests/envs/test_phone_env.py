@@ -64,14 +64,14 @@ class Hand:
         self.steps = 0
 
     async def reset(self, task: Task = TASK) -> Observation:
-        return await self.env.reset(Start(task=task, mode=self.mode), deadline_s=10)
+        return await self.env.reset(Start(task=task, mode=self.mode), deadline_s=60)
 
     async def do(self, action: Action) -> StepResult:
         self.steps += 1
-        return await self.env.step(action, action_id=f"ep/{self.steps}/0", deadline_s=10)
+        return await self.env.step(action, action_id=f"ep/{self.steps}/0", deadline_s=60)
 
     async def nodes(self) -> list[dict[str, Any]]:
-        seen = await self.env.observe(("tree",), deadline_s=10)
+        seen = await self.env.observe(("tree",), deadline_s=60)
         assert seen.tree is not None
         found: list[dict[str, Any]] = msgspec.json.decode(self.blobs.get(seen.tree))["nodes"]
         return found
@@ -231,10 +231,10 @@ async def test_a_lossless_frame_shows_what_the_renderer_painted() -> None:
 async def test_only_the_named_parts_of_the_screen_are_carried() -> None:
     hand = Hand()
     await hand.reset()
-    seen = await hand.env.observe(("text",), deadline_s=10)
+    seen = await hand.env.observe(("text",), deadline_s=60)
     assert (seen.frame, seen.tree) == (None, None)
     assert seen.text is not None
-    everything = await hand.env.observe(("frame", "tree", "text"), deadline_s=10)
+    everything = await hand.env.observe(("frame", "tree", "text"), deadline_s=60)
     assert None not in (everything.frame, everything.tree, everything.text)
 
 
@@ -264,7 +264,7 @@ async def test_the_text_of_a_screen_holds_its_words() -> None:
     hand = Hand()
     await hand.reset()
     await hand.do(Open(app="contacts"))
-    seen = await hand.env.observe(("text",), deadline_s=10)
+    seen = await hand.env.observe(("text",), deadline_s=60)
     assert seen.text is not None
     lines = hand.blobs.get(seen.text).decode().splitlines()
     assert "Contacts" in lines
@@ -312,7 +312,7 @@ async def test_a_refused_action_changes_nothing_not_even_the_clock() -> None:
             await hand.do(action)
     with pytest.raises(StaleFrame):
         await hand.do(Tap(at=(0.5, 0.5), frame="sha256-other.jpg"))
-    after = await hand.env.observe(deadline_s=10)
+    after = await hand.env.observe(deadline_s=60)
     assert after.state_hash == before.state_hash
 
 
@@ -374,7 +374,7 @@ async def test_changes_name_the_action_and_the_way_they_came_about() -> None:
     assert [(r.op, r.action_id, r.channel) for r in saved.changes] == [("add", by_touch, "gui")]
     await hand.do(Tool(name="contacts.people.note", args={"person": "person3", "note": "hi"}))
     by_tool = f"ep/{hand.steps}/0"
-    evidence = await hand.env.evidence(deadline_s=10)
+    evidence = await hand.env.evidence(deadline_s=60)
     assert {(r.id, r.field, r.action_id, r.channel) for r in evidence.diff} == {
         ("person21", "", by_touch, "gui"),
         ("person3", "note", by_tool, "tool"),
@@ -388,7 +388,7 @@ async def test_a_change_that_was_taken_back_is_no_difference() -> None:
     for on in (True, False):
         tool = Tool(name="contacts.people.block", args={"person": "person2", "on": on})
         await hand.do(tool)
-    evidence = await hand.env.evidence(deadline_s=10)
+    evidence = await hand.env.evidence(deadline_s=60)
     assert evidence.diff == ()
     assert evidence.before == evidence.after
 
@@ -399,7 +399,7 @@ async def test_a_field_changed_twice_carries_its_last_action() -> None:
     await hand.do(Open(app="contacts"))
     for note in ("first", "second"):
         await hand.do(Tool(name="contacts.people.note", args={"person": "person2", "note": note}))
-    (row,) = (await hand.env.evidence(deadline_s=10)).diff
+    (row,) = (await hand.env.evidence(deadline_s=60)).diff
     assert (row.before, row.after, row.action_id) == ("", "second", f"ep/{hand.steps}/0")
 
 
@@ -418,7 +418,7 @@ async def test_the_evidence_agrees_with_the_verifiers_own_diff() -> None:
     ):
         assert (await hand.do(action)).effect.ok
     await hand.tap("Dark")
-    evidence = await hand.env.evidence(deadline_s=10)
+    evidence = await hand.env.evidence(deadline_s=60)
     assert len(evidence.diff) == 4
     assert facts(diff(evidence.before, evidence.after, evidence.diff)) == facts(evidence.diff)
 
@@ -427,7 +427,7 @@ async def test_evidence_is_plain_json() -> None:
     hand = Hand(mode="hybrid")
     await hand.reset()
     await hand.save_contact("Zoe Young")
-    evidence = await hand.env.evidence(deadline_s=10)
+    evidence = await hand.env.evidence(deadline_s=60)
     sent = msgspec.json.decode(msgspec.json.encode(evidence), type=Evidence)
     assert sent == evidence
 
@@ -435,7 +435,7 @@ async def test_evidence_is_plain_json() -> None:
 async def test_evidence_right_after_a_reset_is_empty() -> None:
     hand = Hand()
     await hand.reset()
-    evidence = await hand.env.evidence(deadline_s=10)
+    evidence = await hand.env.evidence(deadline_s=60)
     assert evidence.diff == ()
     assert evidence.before == evidence.after
     assert len(evidence.before["contacts"]["people"]) == 20
@@ -448,27 +448,27 @@ async def test_a_snapshot_in_the_middle_restores_screen_state_and_evidence() -> 
     hand = Hand(mode="hybrid")
     await hand.reset()
     await hand.save_contact("Zoe Young")
-    here, evidence = await hand.env.observe(deadline_s=10), await hand.env.evidence(deadline_s=10)
-    key = await hand.env.snapshot(deadline_s=10)
+    here, evidence = await hand.env.observe(deadline_s=60), await hand.env.evidence(deadline_s=60)
+    key = await hand.env.snapshot(deadline_s=60)
     await hand.do(Tool(name="contacts.people.delete", args={"person": "person21"}))
     await hand.do(Key(name="home"))
-    back = await hand.env.reset(key, deadline_s=10)
+    back = await hand.env.reset(key, deadline_s=60)
     assert (back.state_hash, back.frame, back.tools) == (here.state_hash, here.frame, here.tools)
-    assert await hand.env.evidence(deadline_s=10) == evidence
+    assert await hand.env.evidence(deadline_s=60) == evidence
 
 
 async def test_forks_of_one_snapshot_do_not_see_each_other() -> None:
     hand = Hand()
     await hand.reset()
     await hand.do(Open(app="contacts"))
-    key = await hand.env.snapshot(deadline_s=10)
+    key = await hand.env.snapshot(deadline_s=60)
     ends = []
     for name in ("Zoe Young", "Theo Marsh", "Zoe Young"):
-        await hand.env.reset(key, deadline_s=10)
+        await hand.env.reset(key, deadline_s=60)
         await hand.save_contact(name)
-        evidence = await hand.env.evidence(deadline_s=10)
+        evidence = await hand.env.evidence(deadline_s=60)
         assert [r.after["name"] for r in evidence.diff] == [name]
-        ends.append((await hand.env.observe(deadline_s=10)).state_hash)
+        ends.append((await hand.env.observe(deadline_s=60)).state_hash)
     assert ends[0] == ends[2] != ends[1]
 
 
@@ -476,9 +476,9 @@ async def test_a_snapshot_outlives_a_reset_to_another_task() -> None:
     hand = Hand()
     await hand.reset()
     here = await hand.do(Open(app="contacts"))
-    key = await hand.env.snapshot(deadline_s=10)
+    key = await hand.env.snapshot(deadline_s=60)
     await hand.reset(replace(TASK, world=World(seed=3)))
-    back = await hand.env.reset(key, deadline_s=10)
+    back = await hand.env.reset(key, deadline_s=60)
     assert back.state_hash == here.observation.state_hash
 
 
@@ -493,8 +493,8 @@ async def test_phones_of_one_opener_are_separate_but_share_frames() -> None:
     environments = PhoneEnvironments(MemoryBlobs())
     ref = EnvRef(kind="phone", size_px=SIZE)
     one, two = await environments.open(ref), await environments.open(ref)
-    first = await one.reset(Start(task=TASK), deadline_s=10)
-    await two.reset(Start(task=TASK), deadline_s=10)
-    await one.step(Open(app="contacts"), action_id="a", deadline_s=10)
-    assert (await two.observe(deadline_s=10)).state_hash == first.state_hash
+    first = await one.reset(Start(task=TASK), deadline_s=60)
+    await two.reset(Start(task=TASK), deadline_s=60)
+    await one.step(Open(app="contacts"), action_id="a", deadline_s=60)
+    assert (await two.observe(deadline_s=60)).state_hash == first.state_hash
     await environments.close()

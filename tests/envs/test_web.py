@@ -57,10 +57,10 @@ class Bench:
 
     async def load(self, body: str, file: str = "a.html") -> Observation:
         self.site.write(file, body)
-        return await self.env.reset(start(f"pages/{file}"), deadline_s=20)
+        return await self.env.reset(start(f"pages/{file}"), deadline_s=60)
 
     async def act(self, action: Action) -> StepResult:
-        return await self.env.step(action, action_id="t", deadline_s=20)
+        return await self.env.step(action, action_id="t", deadline_s=60)
 
     async def do(self, *actions: Action) -> Effect:
         for action in actions:
@@ -68,7 +68,7 @@ class Bench:
         return effect
 
     async def told(self) -> dict[str, object]:
-        evidence = await self.env.evidence(deadline_s=20)
+        evidence = await self.env.evidence(deadline_s=60)
         told: dict[str, object] = evidence.after["pages"]
         return told
 
@@ -100,7 +100,7 @@ async def test_a_reset_shows_the_page_and_announces_its_goal(bench: Bench) -> No
     assert seen.size_px == SIZE_PX
     assert seen.frame is not None
     assert Image.open(io.BytesIO(bench.blobs.get(seen.frame))).size == SIZE_PX
-    later = await bench.env.observe(deadline_s=20)
+    later = await bench.env.observe(deadline_s=60)
     assert later.goal is None
     assert (later.frame, later.state_hash) == (seen.frame, seen.state_hash)
 
@@ -250,7 +250,7 @@ async def test_tree_and_text_tell_what_is_shown(bench: Bench) -> None:
         "<label><input type=checkbox checked>On</label>"
         "<div style='height:900px'></div><script>scrollTo(0, 30)</script>"
     )
-    seen = await bench.env.observe(("tree", "text"), deadline_s=20)
+    seen = await bench.env.observe(("tree", "text"), deadline_s=60)
     assert seen.frame is None
     assert seen.tree is not None
     assert seen.text is not None
@@ -282,7 +282,7 @@ async def test_coordinates_of_an_earlier_frame_are_refused(bench: Bench) -> None
     with pytest.raises(StaleFrame, match="frame sha256-"):
         await bench.do(Tap(at=(0.1, 0.5), frame=first.frame))
     assert (await bench.told())["log"] == []
-    current = await bench.env.observe(deadline_s=20)
+    current = await bench.env.observe(deadline_s=60)
     await bench.do(Tap(at=(0.1, 0.5), frame=current.frame))
     assert (await bench.told())["log"] == [1]
 
@@ -316,7 +316,7 @@ async def test_a_missed_deadline_needs_a_reset_only_when_an_action_was_cut_short
     await bench.load("<p>here</p>")
     with pytest.raises(DeadlinePassed, match="observe took longer than 0 s"):
         await bench.env.observe(deadline_s=0)
-    await bench.env.observe(deadline_s=20)
+    await bench.env.observe(deadline_s=60)
     with pytest.raises(DeadlinePassed):
         await bench.env.step(Tap(at=(0.5, 0.5)), action_id="t", deadline_s=0)
     with pytest.raises(EnvironmentFault, match="reset it first"):

@@ -31,7 +31,7 @@ def test_an_example_runs_and_shows_its_point(name, tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert run.returncode == 0, run.stderr
     assert run.stderr == ""

@@ -179,7 +179,7 @@ async def serving(
         await environments.close()
 
 
-async def until(holds: Callable[[], bool], *, within_s: float = 5.0) -> None:
+async def until(holds: Callable[[], bool], *, within_s: float = 120.0) -> None:
     """Wait until something holds."""
     async with asyncio.timeout(within_s):
         while not holds():

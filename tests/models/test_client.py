@@ -46,7 +46,7 @@ def model_at(server: FakeServer, **options: object) -> OpenAIModel:
 async def test_a_reply_carries_text_usage_and_the_number_of_tries():
     async with FakeServer(["hello there"]) as server:
         model = model_at(server)
-        reply = await model.complete(say("hi", temperature=0.5, seed=3), deadline_s=10)
+        reply = await model.complete(say("hi", temperature=0.5, seed=3), deadline_s=60)
         await model.close()
     sent = server.requests[0].json
     assert reply.text == "hello there"
@@ -67,7 +67,7 @@ async def test_images_travel_as_data_urls_read_from_the_blob_store():
     request = ChatRequest(call_id="c", session_id="s", messages=(message,))
     async with FakeServer(["ok"]) as server:
         model = model_at(server, blobs=blobs)
-        await model.complete(request, deadline_s=10)
+        await model.complete(request, deadline_s=60)
         await model.close()
     assert server.requests[0].json["messages"][0]["content"] == [
         {"type": "text", "text": "look"},
@@ -79,7 +79,7 @@ async def test_equal_requests_send_equal_bytes():
     async with FakeServer(lambda request: "ok") as server:
         model = model_at(server)
         for call_id in ("a/c0", "b/c0"):
-            await model.complete(say("hi", call_id=call_id), deadline_s=10)
+            await model.complete(say("hi", call_id=call_id), deadline_s=60)
         await model.close()
     assert server.requests[0].body == server.requests[1].body
 
@@ -87,7 +87,7 @@ async def test_equal_requests_send_equal_bytes():
 async def test_token_facts_are_kept_when_asked_for():
     async with FakeServer(["hello there"]) as server:
         model = model_at(server, token_facts=True)
-        reply = await model.complete(say("hi"), deadline_s=10)
+        reply = await model.complete(say("hi"), deadline_s=60)
         await model.close()
     assert reply.token_ids is not None
     assert reply.logprobs is not None
@@ -99,9 +99,9 @@ async def test_token_facts_are_kept_when_asked_for():
 async def test_a_growing_prompt_is_counted_as_cached_up_to_its_common_prefix():
     async with FakeServer(lambda request: "four") as server:
         model = model_at(server)
-        first = await model.complete(say("x" * 400), deadline_s=10)
-        grown = await model.complete(say("x" * 400, "four", "next", call_id="e/c1"), deadline_s=10)
-        other = await model.complete(say("y" * 400, call_id="e/c2"), deadline_s=10)
+        first = await model.complete(say("x" * 400), deadline_s=60)
+        grown = await model.complete(say("x" * 400, "four", "next", call_id="e/c1"), deadline_s=60)
+        other = await model.complete(say("y" * 400, call_id="e/c2"), deadline_s=60)
         await model.close()
     assert first.usage.cached == 0
     assert grown.usage.cached >= first.usage.prompt
@@ -113,7 +113,7 @@ async def test_a_passing_fault_is_retried_under_the_same_key(fault: Fault):
     async with FakeServer(["fine"]) as server:
         server.fail(fault)
         model = model_at(server)
-        reply = await model.complete(say("hi"), deadline_s=30)
+        reply = await model.complete(say("hi"), deadline_s=60)
         await model.close()
     assert reply.text == "fine"
     assert reply.attempts == 2
@@ -153,7 +153,7 @@ async def test_a_server_that_speaks_something_else_is_unavailable(answer: bytes)
     port = server.sockets[0].getsockname()[1]
     endpoint = parse_endpoint(f"m@http://127.0.0.1:{port}/v1")
     model = OpenAIModel(endpoint, blobs=MemoryBlobs(), back_off=FAST)
-    for call in (model.complete(say("hi"), deadline_s=30), model.preflight()):
+    for call in (model.complete(say("hi"), deadline_s=60), model.preflight()):
         with pytest.raises(ModelUnavailable, match=f"127.0.0.1:{port}") as refused:
             await call
         assert len(str(refused.value).splitlines()) == 1
@@ -196,7 +196,7 @@ async def test_the_servers_own_retry_after_is_kept():
     async with FakeServer(["fine"]) as server:
         server.fail(Fault.RATE_LIMITED)
         model = model_at(server, back_off=RequestBackOff(first_s=5.0), sleep=sleep)
-        await model.complete(say("hi"), deadline_s=30)
+        await model.complete(say("hi"), deadline_s=60)
         await model.close()
     assert slept == [0.0]
 
@@ -238,7 +238,7 @@ async def test_a_wrong_key_is_not_retried_and_never_shown():
 async def test_whatever_the_model_said_comes_through_as_text(content: object, text: str):
     async with FakeServer([FakeReply(content=content, finish_reason=None)]) as server:
         model = model_at(server)
-        reply = await model.complete(say("hi"), deadline_s=10)
+        reply = await model.complete(say("hi"), deadline_s=60)
         await model.close()
     assert reply.text == text
     assert reply.finish_reason == "unknown"
@@ -249,7 +249,7 @@ async def test_native_tool_calls_follow_the_text_as_blocks():
     broken = {"type": "function", "function": {"name": "tap", "arguments": '{"at": ['}}
     async with FakeServer([FakeReply(content="so", tool_calls=(call, broken))]) as server:
         model = model_at(server)
-        reply = await model.complete(say("hi"), deadline_s=10)
+        reply = await model.complete(say("hi"), deadline_s=60)
         await model.close()
     assert reply.text == (
         'so\n<tool_call>\n{"name":"tap","arguments":{"at":[1,2]}}\n</tool_call>'
@@ -261,7 +261,7 @@ async def test_costs_come_from_the_price_given():
     async with FakeServer(["abcd"]) as server:
         price = Price(prompt_usd=0.0, completion_usd=2.0, cached_usd=0.0)
         model = model_at(server, price=price)
-        reply = await model.complete(say("hi"), deadline_s=10)
+        reply = await model.complete(say("hi"), deadline_s=60)
         await model.close()
     assert reply.usage.cost_usd == pytest.approx(2e-6)
 
@@ -269,7 +269,7 @@ async def test_costs_come_from_the_price_given():
 async def test_concurrent_calls_share_one_model():
     async with FakeServer(lambda request: request.idempotency_key) as server:
         model = model_at(server)
-        calls = [model.complete(say("hi", call_id=f"e/c{i}"), deadline_s=30) for i in range(20)]
+        calls = [model.complete(say("hi", call_id=f"e/c{i}"), deadline_s=60) for i in range(20)]
         replies = await asyncio.gather(*calls)
         await model.close()
         await model.close()

@@ -58,7 +58,7 @@ def completion(**choice):
 
 async def test_reply_ids_log_probs_and_cached_tokens_are_read():
     async with answering(completion()) as (model, asked):
-        reply = await model.complete(REQUEST, deadline_s=10)
+        reply = await model.complete(REQUEST, deadline_s=60)
     assert (reply.text, reply.finish_reason) == ("tap", "stop")
     assert reply.token_ids == (11, 12)
     assert reply.logprobs == (-0.25, -0.5)
@@ -70,13 +70,13 @@ async def test_reply_ids_log_probs_and_cached_tokens_are_read():
 
 async def test_prompt_ids_are_read_from_the_choice():
     async with answering(completion()) as (model, _):
-        reply = await model.complete(REQUEST, deadline_s=10)
+        reply = await model.complete(REQUEST, deadline_s=60)
     assert reply.prompt_token_ids == (1, 2, 3, 4, 5)
 
 
 async def test_the_weights_version_is_read_from_the_metadata():
     async with answering(completion()) as (model, _):
-        reply = await model.complete(REQUEST, deadline_s=10)
+        reply = await model.complete(REQUEST, deadline_s=60)
     assert reply.weights_version == "step-4"
 
 
@@ -84,7 +84,7 @@ async def test_without_a_cache_report_the_cache_stays_unknown():
     body = completion()
     body["usage"]["prompt_tokens_details"] = None
     async with answering(body) as (model, _):
-        reply = await model.complete(REQUEST, deadline_s=10)
+        reply = await model.complete(REQUEST, deadline_s=60)
     assert reply.usage.cached is None
 
 
@@ -93,14 +93,14 @@ async def test_a_server_of_an_older_version_gives_no_ids_and_none_are_made_up():
     for name in ("prompt_token_ids", "token_ids"):
         del body["choices"][0][name]
     async with answering(body) as (model, _):
-        reply = await model.complete(REQUEST, deadline_s=10)
+        reply = await model.complete(REQUEST, deadline_s=60)
     assert (reply.prompt_token_ids, reply.token_ids) == (None, None)
     assert reply.logprobs == (-0.25, -0.5)
 
 
 async def test_an_aborted_call_says_so():
     async with answering(completion(finish_reason="abort")) as (model, _):
-        reply = await model.complete(REQUEST, deadline_s=10)
+        reply = await model.complete(REQUEST, deadline_s=60)
     assert reply.finish_reason == "abort"
 
 

@@ -70,7 +70,7 @@ def completion(**choice):
 
 async def test_every_token_fact_is_read():
     async with answering(completion()) as (model, _):
-        reply = await model.complete(REQUEST, deadline_s=10)
+        reply = await model.complete(REQUEST, deadline_s=60)
     assert (reply.text, reply.finish_reason) == ("tap", "stop")
     assert reply.prompt_token_ids == (1, 2, 3, 4, 5)
     assert reply.token_ids == (11, 12)
@@ -83,14 +83,14 @@ async def test_without_prompt_token_details_the_cache_stays_unknown():
     body = completion()
     body["usage"]["prompt_tokens_details"] = None
     async with answering(body) as (model, _):
-        reply = await model.complete(REQUEST, deadline_s=10)
+        reply = await model.complete(REQUEST, deadline_s=60)
     assert reply.usage.cached is None
     assert reply.usage.prompt == 5
 
 
 async def test_token_facts_are_asked_for_in_vllms_words():
     async with answering(completion()) as (model, asked):
-        await model.complete(REQUEST, deadline_s=10)
+        await model.complete(REQUEST, deadline_s=60)
     ((body, _),) = asked
     assert body["return_token_ids"] is True
     assert body["logprobs"] is True
@@ -118,7 +118,7 @@ async def test_calls_of_the_servers_tool_parser_become_text():
     }
     said = {"role": "assistant", "content": None, "tool_calls": [call], "reasoning": None}
     async with answering(completion(message=said, finish_reason="tool_calls")) as (model, _):
-        reply = await model.complete(REQUEST, deadline_s=10)
+        reply = await model.complete(REQUEST, deadline_s=60)
     assert reply.text == (
         '<tool_call>\n{"name":"notes.add","arguments":{"text":"x"}}\n</tool_call>'
     )

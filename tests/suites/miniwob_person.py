@@ -11,7 +11,7 @@ from screenloop.store.blobs import BlobStore
 from screenloop.types import Claim, Effect, Observation, Start, Task, Verdict
 from screenloop.verify.judge import judge
 
-DEADLINE_S = 30.0
+DEADLINE_S = 120.0
 
 
 class Person:

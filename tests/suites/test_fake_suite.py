@@ -13,15 +13,15 @@ SUITE = FakeSuite()
 
 async def verdict_after(task: Task, *, play: bool) -> Verdict:
     env = FakeEnvironment(MemoryBlobs())
-    await env.reset(Start(task=task), deadline_s=5)
+    await env.reset(Start(task=task), deadline_s=60)
     answer = None
     for index, action in enumerate(task.golden if play else ()):
         if isinstance(action, Answer):
             answer = action.text
         else:
-            result = await env.step(action, action_id=f"e/{index}/0", deadline_s=5)
+            result = await env.step(action, action_id=f"e/{index}/0", deadline_s=60)
             assert result.effect.ok, (task.key, action, result.effect)
-    evidence = await env.evidence(deadline_s=5)
+    evidence = await env.evidence(deadline_s=60)
     await env.close()
     return judge(task, evidence, Claim(answer=answer, finish=Finish()))
 

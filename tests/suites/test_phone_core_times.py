@@ -42,16 +42,16 @@ async def verdict_on(task: Task, steps: tuple[Action, ...], answer: str | None =
     """Play steps by tools and judge what they lead to."""
     environments = Environments(MemoryBlobs())
     env = await environments.open(task.env)
-    await env.reset(Start(task=task, mode="hybrid"), deadline_s=5)
+    await env.reset(Start(task=task, mode="hybrid"), deadline_s=60)
     for number, step in enumerate(steps):
         if isinstance(step, Answer):
             continue
         if isinstance(step, Tool):
             opening = Open(app=step.name.partition(".")[0])
-            await env.step(opening, action_id=f"open/{number}", deadline_s=5)
-        done = await env.step(step, action_id=f"test/{number}", deadline_s=5)
+            await env.step(opening, action_id=f"open/{number}", deadline_s=60)
+        done = await env.step(step, action_id=f"test/{number}", deadline_s=60)
         assert done.effect.ok, (task.key, step, done.effect.message)
-    evidence = await env.evidence(deadline_s=5)
+    evidence = await env.evidence(deadline_s=60)
     await env.close()
     await environments.close()
     return judge(task, evidence, Claim(answer=answer))

@@ -99,7 +99,7 @@ async def test_a_hanging_verifier_is_killed_with_all_it_started(verifiers: Path)
     pids = verifiers / "pids"
     with pytest.raises(TaskError, match="gave no verdict within 2 s"):
         await found(worker, "hangs", deadline_s=2, pids=str(pids))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         # The kernel ends what the worker started a moment after the worker itself.
         while any(is_running(int(pid)) for pid in pids.read_text().split()):
             await asyncio.sleep(0.01)

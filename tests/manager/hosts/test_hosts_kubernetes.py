@@ -24,7 +24,7 @@ from screenloop.store.blobs import FolderBlobs
 from screenloop.testing.fake_kubernetes.cluster import ClusterPace, FakeCluster
 from screenloop.testing.fake_kubernetes.server import FakeKubernetes
 
-SOON_S = 20.0
+SOON_S = 120.0
 TOKEN = "the-token-of-the-manager"
 SETTINGS = KubernetesSettings(image="host:1", namespace="agents", grace_s=5, pending_s=30.0)
 QUICK = Pace(
@@ -307,7 +307,7 @@ async def test_refusals_for_good_say_what_to_correct(site: Site) -> None:
         with pytest.raises(kind, match=words):
             await launcher.start(plan())
     assert site.pods == set()
-    blind = site.launcher(pace=replace(QUICK, list_s=0.2), token="wrong")
+    blind = site.launcher(pace=replace(QUICK, list_s=3.0), token="wrong")
     with pytest.raises(InfraFault, match="Unauthorized"):
         await blind.seen()
 

@@ -82,7 +82,7 @@ async def play(manager: ManagerService, lease: Lease, prefix: str) -> None:
 
 async def lost(manager: ManagerService, lease: Lease) -> None:
     """Wait until the holder is told that its Lease is lost."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(240):
         while True:
             try:
                 await manager.observe(lease, deadline_s=1)

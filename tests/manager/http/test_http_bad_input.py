@@ -323,7 +323,7 @@ async def raw(held: Held, sent: bytes) -> bytes:
     try:
         writer.write(sent)
         await writer.drain()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(120):
             return await reader.read()
     except ConnectionResetError:
         return b""

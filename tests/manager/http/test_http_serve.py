@@ -63,7 +63,7 @@ class Process:
             env={**os.environ, "SCREENLOOP_TOKEN": TOKEN},
         )
         assert process.stdout is not None
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(240):
             line = await process.stdout.readline()
         return cls(process, msgspec.json.decode(line, type=Up))
 
@@ -73,7 +73,7 @@ class Process:
 
     async def end(self, how: signal.Signals) -> int:
         self.process.send_signal(how)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(240):
             return await self.process.wait()
 
 

@@ -305,7 +305,7 @@ async def test_a_heartbeat_finds_out_that_the_place_is_lost(database: Database) 
     await old.load()
     await database.manager("a").load()
     ticks.put_nowait(None)
-    await asyncio.wait_for(lost.wait(), 30)
+    await asyncio.wait_for(lost.wait(), 240)
     await old.close()
 
 

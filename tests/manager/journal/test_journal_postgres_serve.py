@@ -14,7 +14,7 @@ from screenloop.errors import ConfigError
 from screenloop.manager.clock import SystemClock
 from screenloop.manager.serve import ServeOptions, Serves, run_manager
 
-LONG_S = 60.0
+LONG_S = 240.0
 
 
 class HurriedClock(SystemClock):

@@ -33,7 +33,8 @@ QUICK = Timing(
     close_s=5.0,
     back_off=BackOff(first_s=0.01, most_s=0.05),
 )
-SOON_S = 5.0
+SOON_S = 120.0
+"""Only bounds a hang: what is awaited comes in milliseconds on a quiet machine."""
 
 
 @dataclass
@@ -122,7 +123,7 @@ async def test_a_pool_is_filled_to_its_target_before_anyone_asks(farm: Farm) -> 
     supply.start()
     await until(lambda: supply.status()[0].ready == 5)
     assert supply.status()[0].hosts == 2
-    taken = await supply.take(ENV, "run", deadline_s=1)
+    taken = await supply.take(ENV, "run", deadline_s=SOON_S)
     assert taken.spec.kind == "odometer"
     assert len(farm.works.made) == 5
 
@@ -135,7 +136,7 @@ async def test_what_is_taken_is_nobody_elses_until_it_comes_back(farm: Farm) -> 
         await supply.take(ENV, "run", deadline_s=0.1)
     assert refusal.value.retry_after_s > 0
     await supply.give_back(taken[1].instance, healthy=True)
-    again = await supply.take(ENV, "other", deadline_s=1)
+    again = await supply.take(ENV, "other", deadline_s=SOON_S)
     assert again.instance == taken[1].instance
     assert len(farm.works.made) == 3
 
@@ -155,7 +156,7 @@ async def test_giving_back_what_nobody_has_is_harmless(farm: Farm) -> None:
     await supply.give_back(taken.instance, healthy=True)
     await supply.give_back("odometer-100x200-none/xyz", healthy=True)
     await supply.give_back("nonsense", healthy=False)
-    assert (await supply.take(ENV, "run", deadline_s=1)).instance == taken.instance
+    assert (await supply.take(ENV, "run", deadline_s=SOON_S)).instance == taken.instance
 
 
 async def test_an_unhealthy_instance_is_quarantined_and_replaced(farm: Farm) -> None:
@@ -173,10 +174,10 @@ async def test_an_instance_that_fails_while_free_is_found_by_the_heartbeat(farm:
     supply = farm.supply(PoolPlan(env=ENV, target=1, host_faults=None))
     supply.start()
     await until(lambda: supply.status()[0].ready == 1)
-    taken = await supply.take(ENV, "run", deadline_s=1)
+    taken = await supply.take(ENV, "run", deadline_s=SOON_S)
     host = supply.host_of(taken.instance)
     await supply.give_back(taken.instance, healthy=True)
-    await host.shut(taken.instance, deadline_s=1)
+    await host.shut(taken.instance, deadline_s=SOON_S)
     await until(lambda: len(supply.quarantined()) == 1)
     await until(lambda: supply.status()[0].ready == 1)
 
@@ -232,13 +233,13 @@ async def test_use_that_goes_straight_to_the_host_is_reported(farm: Farm) -> Non
     supply = farm.supply(PoolPlan(env=ENV), direct=True)
     taken = await supply.take(ENV, "run", deadline_s=SOON_S)
     grip = LeaseToken(instance=taken.instance, lease_id="run/abc", fence=7)
-    await supply.host_of(taken.instance).bind(grip, ttl_s=60, deadline_s=1)
+    await supply.host_of(taken.instance).bind(grip, ttl_s=60, deadline_s=SOON_S)
     await until(lambda: farm.losses.used.get(taken.instance) == 7)
 
 
 async def test_a_clock_that_jumps_costs_nobody_an_instance(farm: Farm) -> None:
     clock = SkewedClock(SystemClock())
-    supply = farm.supply(PoolPlan(env=ENV, target=1, silent_s=1.0), clock=clock)
+    supply = farm.supply(PoolPlan(env=ENV, target=1, silent_s=60.0), clock=clock)
     taken = await supply.take(ENV, "run", deadline_s=SOON_S)
     beats = supply.hosts()[0].heard_s
     clock.skew_s += 3600.0
@@ -294,7 +295,7 @@ async def test_a_caller_that_is_cancelled_has_taken_nothing(farm: Farm) -> None:
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    again = await supply.take(ENV, "third", deadline_s=1)
+    again = await supply.take(ENV, "third", deadline_s=SOON_S)
     assert again.instance == taken.instance
 
 
@@ -364,7 +365,7 @@ async def test_the_next_manager_adopts_hosts_and_instances(farm: Farm) -> None:
     assert len(adopted.gone) == 3
     assert len(farm.works.made) == 3
     assert second.status()[0].taken == 1
-    others = [await second.take(ENV, "run", deadline_s=1) for _ in range(2)]
+    others = [await second.take(ENV, "run", deadline_s=SOON_S) for _ in range(2)]
     assert held.instance not in {one.instance for one in others}
     assert second.host_of(held.instance).id == held.host
 
@@ -405,15 +406,15 @@ async def test_nobody_shares_an_instance_and_all_finish_while_hosts_die(
             finished.append(run)
 
     async def trouble() -> None:
-        while True:
-            await asyncio.sleep(0.02)
+        """Kill a host after every third episode: by what was done, not by the time it took."""
+        for number in range(3, 96, 3):
+            while len(finished) < number:
+                await asyncio.sleep(0.001)
             hosts = [host.host for host in supply.hosts() if host.state == "ready"]
             if hosts:
                 await farm.launcher.kill(rng.choice(hosts))
 
-    killing = asyncio.create_task(trouble())
-    await asyncio.gather(*(worker(f"run-{number}") for number in range(8)))
-    killing.cancel()
+    await asyncio.gather(trouble(), *(worker(f"run-{number}") for number in range(8)))
     assert len(finished) == 96
     await until(lambda: supply.status()[0].taken == 0)
     await until(lambda: supply.status()[0].ready == 2)
