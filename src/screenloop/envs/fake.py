@@ -97,6 +97,7 @@ class FakeEnvironment:
         self._want = tuple(want)
         self.spec = EnvSpec(
             kind="fake",
+            surface="mobile",
             size_px=machine.SIZE_PX,
             actions=machine.ACTIONS,
             wants=frozenset({"frame", "tree", "text"}),

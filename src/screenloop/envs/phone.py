@@ -113,6 +113,7 @@ def phone_spec(size_px: SizePx) -> EnvSpec:
     apps = [a for a in installed().values() if a.id != OS_ID]
     return EnvSpec(
         kind="phone",
+        surface="mobile",
         size_px=size_px,
         actions=frozenset(tag_of(a) for a in (*GUI, Tool)),
         wants=frozenset({"frame", "tree", "text"}),

@@ -43,7 +43,6 @@ from screenloop.agent.dialects.base import (
     DialectContext,
     one_line,
     supported,
-    surface_of,
     thought_for,
 )
 from screenloop.agent.dialects.reading.jsontext import read_object, unfence
@@ -65,7 +64,7 @@ class Plain:
 
     def system_prompt(self, spec: EnvSpec, mode: Mode, picture_px: SizePx, lang: str) -> str:
         """Return the fixed head: the actions this Environment executes, and how to reply."""
-        device = "phone" if surface_of(spec.kind) == "mobile" else "computer"
+        device = "phone" if spec.surface == "mobile" else "computer"
         lines = [
             f"You operate a {device} for a person. Each turn you get a screenshot and reply with "
             "one thought and one action.",

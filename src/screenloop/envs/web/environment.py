@@ -102,6 +102,7 @@ def web_spec(env: EnvRef, sites: Mapping[str, Site]) -> EnvSpec:
         kinds = (*kinds, Open)
     return EnvSpec(
         kind=env.kind,
+        surface="browser",
         size_px=env.size_px,
         actions=frozenset(tag_of(kind) for kind in kinds),
         wants=frozenset({"frame", "tree", "text"}),

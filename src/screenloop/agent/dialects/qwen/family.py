@@ -20,7 +20,6 @@ from screenloop.agent.dialects.base import (
     DialectContext,
     inexpressible,
     one_line,
-    surface_of,
     thought_for,
 )
 from screenloop.agent.dialects.qwen import computer_use, mobile_use
@@ -58,7 +57,7 @@ class Qwen:
         wide, high = self.space.limits(picture_px)
         where = f"[x, y] on a screen of {wide}x{high}, from the top left corner"
         tools = spec.tools if mode == "hybrid" else ()
-        if surface_of(spec.kind) == "mobile":
+        if spec.surface == "mobile":
             name, says = mobile_use.FUNCTION, "Operate a phone by touch."
             properties = mobile_use.schema(spec, where, self.open_verb, self.asks)
         else:
