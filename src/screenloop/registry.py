@@ -57,6 +57,11 @@ def unknown(what: str, name: str, valid: Iterable[str]) -> ConfigError:
     return ConfigError(f"Unknown {what} {name!r}.{hint} Valid: {', '.join(names)}.")
 
 
+def is_path(text: str) -> bool:
+    """Tell whether a text has the form `package.module:attribute`."""
+    return _PATH.fullmatch(text) is not None
+
+
 def load(path: str) -> Any:
     """Import the attribute that a dotted path `package.module:attribute` names.
 
