@@ -36,6 +36,15 @@ class Struct(
     """Base of the nouns: frozen, keyword-only, closed JSON form."""
 
 
+class RuleFinding(Struct, frozen=True, kw_only=True):
+    """How one rule of a contract came out."""
+
+    rule: str
+    passed: bool
+    detail: str = ""
+    """What was seen instead, or why the rule does not apply."""
+
+
 # ---- tasks ---------------------------------------------------------------------------------
 
 
