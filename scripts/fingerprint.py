@@ -49,8 +49,7 @@ from screenloop.phone.show.render import STYLE, body_html, paint, shared_native
 from screenloop.registry import find
 from screenloop.rollout.context import Attempt, RunContext
 from screenloop.rollout.episode import run_episode
-from screenloop.rollout.plans import golden_plan
-from screenloop.rollout.prepare import prepare_for
+from screenloop.rollout.plans import golden_plan, prepare_for
 from screenloop.store.blobs import BlobStore, MemoryBlobs
 from screenloop.store.episodes import EpisodeWriter
 from screenloop.suites.catalog import SUITES, find_suite

@@ -42,19 +42,22 @@ def test_imports_keep_to_the_layers() -> None:
 # ---- docstrings ----------------------------------------------------------------------------
 
 
-def public(tree: ast.AST, path: str, inside: bool = False) -> Iterator[tuple[str, ast.AST]]:
-    """Yield the public classes and functions of a module, nested classes' methods included."""
+def public(tree: ast.AST, path: str) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the public classes and functions of a module, and the methods of its contracts.
+
+    A property, and a method of another class, may speak for itself by its name.
+    """
     for node in ast.iter_child_nodes(tree):
         if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         if node.name.startswith("_"):
             continue
         decorators = {ast.unparse(d) for d in node.decorator_list}
-        if "overload" in decorators or any(d.endswith(".setter") for d in decorators):
+        if decorators & {"overload", "property"} or any(d.endswith(".setter") for d in decorators):
             continue
         yield f"{path}.{node.name}", node
-        if isinstance(node, ast.ClassDef):
-            yield from public(node, f"{path}.{node.name}", inside=True)
+        if isinstance(node, ast.ClassDef) and "Protocol" in map(ast.unparse, node.bases):
+            yield from public(node, f"{path}.{node.name}")
 
 
 def test_everything_public_says_what_it_is_for() -> None:

@@ -86,6 +86,11 @@ class RunConfig(Struct, frozen=True, kw_only=True):
 
     harness: HarnessConfig
     model: str
+    """Who answered; the agent's path where it asks no model."""
+    agent: str = ""
+    """Dotted path of a class that decides Actions itself; empty for the harness."""
+    agent_hash: str = ""
+    """Of the file that the class stands in."""
     dialect: str = "plain"
     prompt_hash: str = ""
     """Of the author's prompt file; empty for the dialect's own prompt."""

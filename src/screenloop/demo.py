@@ -25,8 +25,7 @@ from screenloop.report.training.gains import gains
 from screenloop.report.training.metrics import read_metrics
 from screenloop.report.training.page import write_run_page
 from screenloop.report.training.terminal_curve import learning_curve
-from screenloop.rollout.card import versions_here
-from screenloop.rollout.play import RunRequest, play, resolve
+from screenloop.rollout.play import RunRequest, play, resolve, versions_here
 from screenloop.suites.catalog import find_suite, select
 from screenloop.train.extra import missing_packages
 from screenloop.types import Budget, Struct

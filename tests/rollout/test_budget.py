@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from screenloop.rollout.budget import Spent, limit_reached
+from screenloop.rollout.limits import Spent, limit_reached
 from screenloop.types import Budget, EndReason, Usage
 
 

@@ -24,6 +24,7 @@ from screenloop.actions import (
     pin_frame,
 )
 from screenloop.agent.base import Decision
+from screenloop.config import RetryPolicy
 from screenloop.envs.base import Environment
 from screenloop.envs.fake import FakeEnvironment, FakeFault
 from screenloop.errors import (
@@ -145,7 +146,7 @@ async def test_readable_replies_between_unreadable_ones_start_the_count_again(
 ) -> None:
     bad = Decision(parse_error="gibberish", reply="%%")
     agent = PlayedAgent(bad, bad, Wait(), bad, bad, Finish())
-    attempt = an_attempt(fake_task(), parse_errors_in_row=3)
+    attempt = an_attempt(fake_task(), retry=RetryPolicy(parse_errors_in_row=3))
     ending, episode = await play(agent, tmp_path, attempt=attempt)
     assert ending.end.reason is EndReason.FINISHED
     assert [step.parse_error is not None for step in episode.steps] == [1, 1, 0, 1, 1, 0]

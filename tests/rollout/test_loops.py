@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screenloop.actions import Action, Tap, Wait
-from screenloop.rollout.loops import Turned, is_loop, turned
+from screenloop.rollout.limits import Turned, is_loop, turned
 from screenloop.types import Observation, Step
 
 

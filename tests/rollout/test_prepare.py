@@ -10,8 +10,8 @@ from screenloop.errors import ConfigError
 from screenloop.messages import ChatRequest
 from screenloop.models.oracle import OracleModel
 from screenloop.models.random_actions import RandomModel
-from screenloop.rollout.card import machine_here, versions_here
-from screenloop.rollout.prepare import prepare_for
+from screenloop.rollout.plans import prepare_for
+from screenloop.rollout.play import machine_here, versions_here
 from screenloop.types import Mode, Task
 
 

@@ -17,7 +17,7 @@ from screenloop.models.base import Model
 from screenloop.models.oracle import OracleModel
 from screenloop.models.scripted import ScriptedModel
 from screenloop.rollout.batch import run_batch
-from screenloop.rollout.prepare import prepare_for
+from screenloop.rollout.plans import prepare_for
 from screenloop.store.blobs import FolderBlobs
 from screenloop.store.episodes import read_episode
 from screenloop.store.runs import RunResult

@@ -26,6 +26,7 @@ from screenloop.train.data.attempts import train_attempt
 from screenloop.train.learner import Learner
 from screenloop.train.recipe import Recipe
 from screenloop.train.rollouts import Rollouts, one_each, update_attempts
+from screenloop.train.run import run_config
 from screenloop.train.settings import LearningSettings
 from screenloop.train.trainer import Clocks, Trainer
 
@@ -65,13 +66,13 @@ async def bench(recipe: Recipe, folder: Path, seed: int = 0):
     opener = recipe.open_environments(blobs)
     manager = DirectManager(opener.open)
     engine = LocalEngine(engine_policy, blobs, seed=seed, limits=Limits(rows=512), threaded=False)
+    dialect = find("dialect", recipe.dialect, DIALECTS)()
     rollouts = Rollouts(
         RunContext(manager=manager, want=recipe.want),
         blobs,
-        dialect=find("dialect", recipe.dialect, DIALECTS)(),
-        window=recipe.window,
+        config=run_config(recipe, recipe.tasks(), dialect, seed),
+        dialect=dialect,
         run_id=folder.name,
-        max_tokens=settings.rollout.max_tokens,
     )
     try:
         with ExitStack() as closing:

@@ -16,6 +16,7 @@ from screenloop.engine.tiny import TinySize, tiny_text
 from screenloop.engine.tokenizer import TinyWords
 from screenloop.envs.phone import PhoneEnvironments, phone_spec
 from screenloop.manager.direct import DirectManager
+from screenloop.messages import Sampling
 from screenloop.report.training.metrics import EvaluationLine, WarmUpLine, read_metrics
 from screenloop.rollout.context import RunContext
 from screenloop.rollout.plans import golden_plan
@@ -24,7 +25,7 @@ from screenloop.suites.catalog import find_suite, select
 from screenloop.train.data.demonstrations import Tokeniser
 from screenloop.train.loss.scoring import score
 from screenloop.train.recipe import WarmUpSettings
-from screenloop.train.rollouts import Rollouts, one_each
+from screenloop.train.rollouts import Rollouts, one_each, training_config
 from screenloop.train.sft import WarmUp
 from screenloop.train.warming import WarmUpSeams, warm_up
 
@@ -156,10 +157,15 @@ async def test_touch_and_tools_are_learnt_in_one_mix(tmp_path):
     rollouts = Rollouts(
         RunContext(manager=manager, want=("tree",)),
         blobs,
+        config=training_config(
+            tasks,
+            dialect=TinyTools(),
+            model="policy",
+            window=Window(),
+            sampling=Sampling(max_tokens=20),
+        ),
         dialect=TinyTools(),
-        window=Window(),
         run_id="r",
-        max_tokens=20,
     )
     planned = [
         msgspec.structs.replace(one_each(mode, tasks)[0], mode=mode)

@@ -11,7 +11,8 @@ from typing import Protocol
 from screenloop.agent.base import Agent
 from screenloop.config import RunConfig
 from screenloop.errors import Blame, ConfigError
-from screenloop.rollout.context import Attempt, RunContext, episode_seed
+from screenloop.rollout.build import build_attempt
+from screenloop.rollout.context import RunContext, episode_seed
 from screenloop.rollout.episode import run_episode
 from screenloop.store.episodes import EpisodeWriter
 from screenloop.store.runs import (
@@ -50,17 +51,14 @@ class Progress(Protocol):
         ...
 
 
-class Unwatched:
+class NoProgress:
     """Watches nothing."""
 
-    def planned(self, total: int, kept: int) -> None:
-        """Look away."""
+    def planned(self, total: int, kept: int) -> None: ...
 
-    def began(self, planned: Planned, attempt: int) -> None:
-        """Look away."""
+    def began(self, planned: Planned, attempt: int) -> None: ...
 
-    def ended(self, row: EpisodeRow) -> None:
-        """Look away."""
+    def ended(self, row: EpisodeRow) -> None: ...
 
 
 def plan_episodes(config: RunConfig, tasks: Sequence[Task]) -> tuple[Planned, ...]:
@@ -128,7 +126,7 @@ async def run_batch(
             folder=folder,
             setting=setting,
             make_agent=make_agent,
-            progress=progress or Unwatched(),
+            progress=progress or NoProgress(),
         )
         rows = await batch.play(plan, concurrency)
         result = RunResult(manifest=manifest, rows=rows)
@@ -180,9 +178,16 @@ class _Batch:
             self.progress.began(planned, number)
             writer = EpisodeWriter(self.folder.attempt_path(home, number))
             try:
-                ending = await run_episode(
-                    self._attempt(planned, number), self.make_agent(), self.setting, writer
+                attempt = build_attempt(
+                    self.manifest.config,
+                    planned.task,
+                    episode_id=f"{slug(planned.task.key)}-r{planned.repeat}-a{number}",
+                    run_id=self.manifest.run_id,
+                    repeat=planned.repeat,
+                    attempt=number,
+                    seed=planned.seed,
                 )
+                ending = await run_episode(attempt, self.make_agent(), self.setting, writer)
             finally:
                 writer.close()
             if not ending.may_retry or number == first + attempts - 1:
@@ -193,20 +198,3 @@ class _Batch:
         row = self.folder.latest_row(planned.index, home)
         assert row is not None
         return row
-
-    def _attempt(self, planned: Planned, number: int) -> Attempt:
-        harness = self.manifest.config.harness
-        return Attempt(
-            episode_id=f"{slug(planned.task.key)}-r{planned.repeat}-a{number}",
-            run_id=self.manifest.run_id,
-            task=planned.task,
-            repeat=planned.repeat,
-            attempt=number,
-            seed=planned.seed,
-            mode=harness.mode,
-            budget=harness.budget or planned.task.budget,
-            parse_errors_in_row=harness.retry.parse_errors_in_row,
-            loop_repeats=harness.retry.loop_repeats,
-            config_hash=self.manifest.config_hash,
-            harness_hash=self.manifest.harness_hash,
-        )

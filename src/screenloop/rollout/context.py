@@ -6,10 +6,11 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from screenloop.actions import Action, Bash
+from screenloop.config import RetryPolicy
 from screenloop.manager.base import Manager
-from screenloop.rollout.person import NoPerson, Person
 from screenloop.types import Budget, Mode, Struct, Task, Want
 
 Prepare = Callable[[str, Task, Mode], Awaitable[None]]
@@ -31,6 +32,21 @@ class Deadlines(Struct, frozen=True, kw_only=True):
     def of_step(self, action: Action) -> float:
         """Return the deadline of one Action; a command may first use its own time-out."""
         return self.step_s + (action.timeout_s if isinstance(action, Bash) else 0.0)
+
+
+class Person(Protocol):
+    """Someone who can be asked during an Episode."""
+
+    async def reply(self, episode_id: str, question: str) -> str:
+        """Answer a question."""
+        ...
+
+
+class NoPerson:
+    """No person is there: tells the agent to decide itself."""
+
+    async def reply(self, episode_id: str, question: str) -> str:
+        return "No person is here; decide yourself."
 
 
 @dataclass(frozen=True)
@@ -64,8 +80,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
     seed: int = 0
     mode: Mode = "gui_only"
     budget: Budget
-    parse_errors_in_row: int = 5
-    loop_repeats: int = 5
+    retry: RetryPolicy = RetryPolicy()
     config_hash: str = ""
     harness_hash: str = ""
 

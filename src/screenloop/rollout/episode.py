@@ -24,10 +24,9 @@ from screenloop.errors import (
     ScreenloopError,
 )
 from screenloop.models.usage import add_usage
-from screenloop.rollout.budget import Spent, limit_reached
 from screenloop.rollout.context import Attempt, RunContext
 from screenloop.rollout.executor import ActionExecutor
-from screenloop.rollout.loops import Turned, is_loop, turned
+from screenloop.rollout.limits import Spent, Turned, is_loop, limit_reached, turned
 from screenloop.store.episodes import (
     EndRecord,
     EpisodeLog,
@@ -183,9 +182,9 @@ def _why_end(
         return EndReason.FINISHED
     if hands.observation.done:
         return EndReason.DONE
-    if tally.parse_errors_in_row >= attempt.parse_errors_in_row:
+    if tally.parse_errors_in_row >= attempt.retry.parse_errors_in_row:
         return EndReason.PARSE_ERRORS
-    if is_loop(tally.history, attempt.loop_repeats):
+    if is_loop(tally.history, attempt.retry.loop_repeats):
         return EndReason.LOOP
     seconds = setting.clock() - tally.began_s
     return limit_reached(

@@ -1,16 +1,24 @@
-"""Plans of the oracle: a Task's golden solution as Actions that its Environment executes."""
+"""Plans of the oracle: golden solutions as Actions, and handing them to models that play them."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from screenloop.actions import Action, Finish, Open, Tool
 from screenloop.errors import ConfigError
+from screenloop.models.base import Model
+from screenloop.models.oracle import OracleModel
+from screenloop.models.scripted import ScriptedModel
 from screenloop.phone.device.boot import new_device
 from screenloop.phone.prove.compile import permission_asked
 from screenloop.phone.prove.compile import plan as plan_touches
+from screenloop.rollout.context import Prepare
 from screenloop.types import DiffRow, Mode, Task
 from screenloop.verify.judge import is_allowed
+
+Plan = Callable[[Task, Mode], Awaitable[tuple[Action, ...]]]
+"""Works out the Actions that solve a Task; only rollout calls it, never an agent."""
 
 
 async def golden_plan(task: Task, mode: Mode) -> tuple[Action, ...]:
@@ -52,3 +60,30 @@ def _as_tools(golden: tuple[Action, ...]) -> tuple[Action, ...]:
                 front = app
         actions.append(action)
     return tuple(actions)
+
+
+def prepare_for(model: Model, plan: Plan | None) -> Prepare | None:
+    """Return what must happen before each Episode of this model; nothing for a real one.
+
+    Raises:
+        ConfigError: the oracle is to play, but the suite has no plan.
+    """
+    match model:
+        case OracleModel() if plan is None:
+            raise ConfigError(
+                "the oracle needs a suite that knows its solutions; this one has none."
+            )
+        case OracleModel():
+
+            async def hand_plan(episode_id: str, task: Task, mode: Mode) -> None:
+                assert plan is not None
+                model.set_plan(episode_id, await plan(task, mode))
+
+            return hand_plan
+        case ScriptedModel():
+
+            async def name_task(episode_id: str, task: Task, mode: Mode) -> None:
+                model.set_task(episode_id, task.id)
+
+            return name_task
+    return None

@@ -15,8 +15,7 @@ from screenloop.envs.kinds import Opener
 from screenloop.errors import ConfigError
 from screenloop.messages import Sampling
 from screenloop.registry import unknown
-from screenloop.rollout.plans import golden_plan
-from screenloop.rollout.prepare import Plan
+from screenloop.rollout.plans import Plan, golden_plan
 from screenloop.store.blobs import BlobStore
 from screenloop.train.data.tasks_split import require_held_out
 from screenloop.train.settings import LearningSettings, Share, require_learnable

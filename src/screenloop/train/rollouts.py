@@ -17,14 +17,15 @@ from msgspec.structs import replace
 from screenloop.actions import Action, Tap
 from screenloop.agent.dialects.base import Dialect, DialectContext
 from screenloop.agent.harness import Harness
-from screenloop.config import Window
+from screenloop.config import HarnessConfig, RetryPolicy, RunConfig, Window
 from screenloop.engine.local import LocalEngine
 from screenloop.errors import AgentError, ConfigError, InfraFault
 from screenloop.messages import ChatRequest, Reply, Sampling
 from screenloop.models.base import Model
-from screenloop.rollout.context import Attempt, RunContext
+from screenloop.rollout.build import build_attempt, build_harness
+from screenloop.rollout.context import RunContext
 from screenloop.rollout.episode import run_episode
-from screenloop.rollout.prepare import Plan
+from screenloop.rollout.plans import Plan
 from screenloop.store.blobs import BlobStore
 from screenloop.store.episodes import Episode, Record, encode_record, episode_of
 from screenloop.train.credit.judging import JudgingManager
@@ -140,18 +141,47 @@ def on_marks(action: Action, context: DialectContext) -> Action:
     return action
 
 
+def training_config(
+    tasks: Sequence[Task],
+    *,
+    dialect: Dialect,
+    model: str,
+    window: Window,
+    sampling: Sampling,
+    seed: int = 0,
+) -> RunConfig:
+    """Return the configuration under which a policy is trained or measured on the tasks.
+
+    An attempt that comes to nothing is left out of its group, not played again, so there is one
+    start for each; temperature and seed of the sampling are set attempt by attempt.
+    """
+    return RunConfig(
+        harness=HarnessConfig(
+            suite="+".join(sorted({task.suite for task in tasks})),
+            suite_version="+".join(sorted({task.id.rpartition("@")[2] for task in tasks})),
+            tasks=tuple(sorted({task.key for task in tasks})),
+            seed=seed,
+            window=window,
+            image=dialect.image,
+            retry=RetryPolicy(attempts=1),
+        ),
+        model=model,
+        dialect=dialect.name,
+        sampling=sampling,
+    )
+
+
 class Rollouts:
-    """Plays attempts with one dialect, window and setting."""
+    """Plays attempts under one configuration."""
 
     def __init__(
         self,
         setting: RunContext,
         blobs: BlobStore,
         *,
+        config: RunConfig,
         dialect: Dialect,
-        window: Window,
         run_id: str,
-        max_tokens: int,
         judged: bool = False,
         lockstep: bool = True,
     ) -> None:
@@ -160,10 +190,9 @@ class Rollouts:
         Args:
             setting: The manager and the deadlines.
             blobs: Where frames lie and pictures go.
-            dialect: How the policy writes Actions.
-            window: How much history it sees.
+            config: Of the run; see `training_config`.
+            dialect: How the policy writes Actions; what `config.dialect` names.
             run_id: In whose name Instances are leased.
-            max_tokens: Of a reply.
             judged: Whether each step is judged as well, for rewards that count progress.
             lockstep: Whether attempts may wait for one another. Where Instances are fewer than
                 attempts, those that wait for one would hold up those that have one.
@@ -171,9 +200,8 @@ class Rollouts:
         self._setting = setting
         self._blobs = blobs
         self._dialect = dialect
-        self._window = window
+        self._config = config
         self._run_id = run_id
-        self._max_tokens = max_tokens
         self._judged = judged
         self._lockstep = lockstep
 
@@ -232,26 +260,18 @@ class Rollouts:
             return await self._run(planned, self._harness(model, planned, temperature))
 
     def _harness(self, model: Model, planned: PlannedAttempt, temperature: float) -> Harness:
-        return Harness(
-            model,
-            self._blobs,
-            dialect=self._dialect,
-            window=self._window,
-            image=self._dialect.image,
-            sampling=Sampling(
-                temperature=temperature, max_tokens=self._max_tokens, seed=planned.seed
-            ),
-        )
+        sampling = replace(self._config.sampling, temperature=temperature, seed=planned.seed)
+        return build_harness(self._config, model, self._blobs, self._dialect, sampling=sampling)
 
     async def _run(self, planned: PlannedAttempt, harness: Harness) -> Played:
         log = MemoryLog()
-        attempt = Attempt(
+        attempt = build_attempt(
+            self._config,
+            planned.task,
             episode_id=planned.episode_id,
             run_id=self._run_id,
-            task=planned.task,
             seed=planned.seed,
             mode=planned.mode,
-            budget=planned.task.budget,
         )
         setting, judging = self._setting, JudgingManager(self._setting.manager)
         if self._judged:

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import msgspec
 import torch
+from msgspec.structs import replace
 
 from screenloop.agent.dialects import DIALECTS
 from screenloop.agent.dialects.base import Dialect
-from screenloop.config import plain
+from screenloop.config import RunConfig, plain
 from screenloop.engine.decoder import Limits
 from screenloop.engine.local import LocalEngine
 from screenloop.errors import ConfigError
@@ -35,7 +36,7 @@ from screenloop.train.learner import Learner
 from screenloop.train.policy_keeper import PolicyKeeper
 from screenloop.train.recipe import Recipe, TaskSets, TrainSettings, require_trainable
 from screenloop.train.recipes import find_recipe
-from screenloop.train.rollouts import Played, Rollouts, one_each
+from screenloop.train.rollouts import Played, Rollouts, one_each, training_config
 from screenloop.train.settings import read_settings
 from screenloop.train.trainer import Clocks, Trainer, Watch
 from screenloop.types import Struct
@@ -175,10 +176,9 @@ async def train(
     rollouts = Rollouts(
         setting,
         blobs,
+        config=run_config(recipe, tasks, dialect, seed),
         dialect=dialect,
-        window=recipe.window,
         run_id=folder.name,
-        max_tokens=recipe.settings.rollout.max_tokens,
         judged=judged,
         lockstep=at is None,
     )
@@ -243,6 +243,20 @@ def _require_words(recipe: Recipe, dialect: Dialect) -> None:
             f"hybrid demonstrations call tools, but dialect {recipe.dialect!r} cannot: take "
             "modes ('gui_only',), or a dialect that calls tools, e.g. tinytools"
         )
+
+
+def run_config(recipe: Recipe, tasks: TaskSets, dialect: Dialect, seed: int) -> RunConfig:
+    """Return the configuration that every Episode of a training run carries the hashes of."""
+    sets = (getattr(tasks, name) for name in tasks.__struct_fields__)
+    config = training_config(
+        [task for some in sets for task in some],
+        dialect=dialect,
+        model=f"{recipe.name}-{seed}",
+        window=recipe.window,
+        sampling=recipe.settings.sampling(),
+        seed=seed,
+    )
+    return replace(config, dialect=recipe.dialect)
 
 
 def run_recipe(recipe: Recipe, tasks: TaskSets, seed: int) -> RunRecipe:

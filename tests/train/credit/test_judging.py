@@ -14,7 +14,7 @@ from screenloop.config import Window
 from screenloop.envs.phone import PhoneEnvironments, phone_spec
 from screenloop.errors import ConfigError, TaskError
 from screenloop.manager.direct import DirectManager
-from screenloop.messages import Reply
+from screenloop.messages import Reply, Sampling
 from screenloop.report.training.metrics import UpdateLine, read_metrics
 from screenloop.rollout.context import RunContext
 from screenloop.rollout.plans import golden_plan
@@ -27,7 +27,7 @@ from screenloop.train.credit.reward import (
     attempt_reward,
     counts_progress,
 )
-from screenloop.train.rollouts import Rollouts, one_each
+from screenloop.train.rollouts import Rollouts, one_each, training_config
 from screenloop.train.run import train
 
 (TASK,) = select(find_suite("phone-core"), glob="easier_to_read")
@@ -73,10 +73,15 @@ async def attempt(actions, *, judged=True, crashes=()):
     rollouts = Rollouts(
         RunContext(manager=manager),
         blobs,
+        config=training_config(
+            [TASK],
+            dialect=Plain(),
+            model="policy",
+            window=Window(),
+            sampling=Sampling(max_tokens=200),
+        ),
         dialect=Plain(),
-        window=Window(),
         run_id="r",
-        max_tokens=200,
         judged=judged,
     )
     said = [action if isinstance(action, str) else render(action) for action in actions]

@@ -24,7 +24,7 @@ from screenloop.suites.catalog import find_suite, select
 from screenloop.train.data.demonstrations import Tokeniser
 from screenloop.train.recipe import Recipe, TaskSets
 from screenloop.train.rollouts import Rollouts
-from screenloop.train.run import demonstrations, run_recipe, train
+from screenloop.train.run import demonstrations, run_config, run_recipe, train
 
 NAMES = ("hush_app", "name_of_watch", "card_in_trouble", "alarms_at_full_volume")
 TASKS = tuple(
@@ -66,10 +66,9 @@ async def shown():
     rollouts = Rollouts(
         RunContext(manager=manager, want=recipe.want),
         blobs,
+        config=run_config(recipe, recipe.tasks(), TinyTools(), 0),
         dialect=TinyTools(),
-        window=recipe.window,
         run_id="r",
-        max_tokens=20,
     )
     try:
         return await demonstrations(rollouts, recipe, recipe.tasks(), seed=0)

@@ -14,11 +14,12 @@ from screenloop.engine.local import LocalEngine
 from screenloop.engine.policy import load_policy
 from screenloop.errors import ConfigError
 from screenloop.manager.direct import DirectManager
+from screenloop.messages import Sampling
 from screenloop.rollout.context import RunContext
 from screenloop.store.blobs import FolderBlobs
 from screenloop.train.recipes import tiny_text
 from screenloop.train.recipes.checkpoints import CARD, shipped, shipped_names
-from screenloop.train.rollouts import Rollouts, one_each
+from screenloop.train.rollouts import Rollouts, one_each, training_config
 
 TASKS = 40
 
@@ -54,10 +55,15 @@ async def test_the_shipped_policy_solves_tasks_that_it_was_not_trained_on(tmp_pa
     rollouts = Rollouts(
         RunContext(manager=manager, want=recipe.want),
         blobs,
+        config=training_config(
+            tasks,
+            dialect=TinyTree(),
+            model="policy",
+            window=recipe.window,
+            sampling=Sampling(max_tokens=16),
+        ),
         dialect=TinyTree(),
-        window=recipe.window,
         run_id="shipped",
-        max_tokens=16,
     )
     played = await rollouts.play(one_each("shipped", tasks), engine, temperature=0.0)
     await engine.close()

@@ -30,10 +30,11 @@ from screenloop.engine.tokenizer import TinyWords, frequent_words
 from screenloop.engine.weights import weights_of
 from screenloop.envs.phone import PhoneEnvironments
 from screenloop.manager.direct import DirectManager
+from screenloop.messages import Sampling
 from screenloop.rollout.context import RunContext
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.suites.catalog import find_suite, select
-from screenloop.train.rollouts import Rollouts, one_each
+from screenloop.train.rollouts import Rollouts, one_each, training_config
 from screenloop.types import Budget, SizePx, Struct, Task, Want
 
 CONTEXT_TOKENS = 8192
@@ -145,10 +146,15 @@ async def measure(
     rollouts = Rollouts(
         RunContext(manager=manager, want=want),
         blobs,
+        config=training_config(
+            tasks,
+            dialect=dialect,
+            model="policy",
+            window=window,
+            sampling=Sampling(max_tokens=1),
+        ),
         dialect=dialect,
-        window=window,
         run_id="bench",
-        max_tokens=1,
     )
     counting, total, cached, calls = TokenizerCounting(policy), 0, 0, 0
     try:

@@ -6,15 +6,24 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from cyclopts import Parameter
-from rich.console import Console
 
+from screenloop.cli.output import (
+    Json,
+    Switch,
+    error_console,
+    out_console,
+    print_json,
+    require_range,
+    say,
+)
 from screenloop.config import plain
 from screenloop.errors import ConfigError
 from screenloop.registry import unknown
@@ -23,7 +32,7 @@ from screenloop.report.terminal import print_fitted
 from screenloop.report.training.display import Board, LiveRun, result_table
 from screenloop.report.training.gains import gains
 from screenloop.report.training.metrics import NAME as METRICS
-from screenloop.report.training.metrics import Line, read_metrics
+from screenloop.report.training.metrics import read_metrics
 from screenloop.report.training.page import write_run_page
 from screenloop.report.training.run_files import policy_folder, read_recipe
 from screenloop.rollout.managers import manager_at
@@ -32,11 +41,11 @@ from screenloop.train.extra import missing_packages
 from screenloop.train.trackers import require_trackers, tracking
 
 if TYPE_CHECKING:
+    from screenloop.train.recipe import Recipe
     from screenloop.train.run import TrainResult
+    from screenloop.train.trainer import Watch
 
 Tracked = Annotated[tuple[str, ...], Parameter(negative="")]
-Json = Annotated[bool, Parameter(help="Print one JSON object on stdout.", negative="")]
-Switch = Annotated[bool, Parameter(negative="")]
 Dtype = Literal["float32", "bfloat16", "float16"]
 ONE_FILE = "01_grpo_in_one_file"
 """The recipe that is an algorithm to be read, not a setting of the trainer."""
@@ -94,10 +103,8 @@ def train(
             raise ConfigError(f"{ONE_FILE} opens its own environments: leave out --manager.")
         _train_in_one_file(seed, out, resume=resume, json=json)
         return
-    from screenloop.train.guard.stops import TrainingStopped
     from screenloop.train.recipes import RECIPES, find_recipe
-    from screenloop.train.run import all_of, run_folder
-    from screenloop.train.run import train as train_policy
+    from screenloop.train.run import run_folder
 
     if recipe not in RECIPES and ":" not in recipe:
         raise unknown("recipe", recipe, (ONE_FILE, *RECIPES))
@@ -105,56 +112,91 @@ def train(
     folder = run_folder(recipe, seed, out, time.time())
     if resume and not (folder / METRICS).exists():
         raise ConfigError(f"{folder} holds no training run to go on with: leave out --resume.")
-    board = Board(
-        title=f"{chosen.name}, seed {seed}",
-        updates=chosen.settings.updates,
-        warm_up_steps=chosen.settings.warm_up.max_steps,
-    )
-    console = Console(stderr=True)
-
-    config = {"recipe": chosen.name, "seed": seed, "settings": plain(chosen.settings)}
-
-    try:
-        with ExitStack() as watching:
-            watches: list[Callable[[Line], None]] = []
-            if track:
-                watches.append(watching.enter_context(tracking(track, folder, config)))
-            if not json:
-                watches.append(watching.enter_context(LiveRun(console, board, time.monotonic)))
-            result = asyncio.run(
-                train_policy(
-                    chosen,
-                    seed,
-                    folder,
-                    resume=resume,
-                    watch=all_of(*watches),
-                    at=manager_at(manager, os.environ),
-                )
-            )
-    except KeyboardInterrupt:
-        _say_how_to_resume(console, recipe, seed, folder)
-        raise
-    except TrainingStopped:
-        page = write_run_page(folder)
-        console.print(f"Evidence and the last good weights: {folder}; page: {page}", soft_wrap=True)
-        raise
+    with ExitStack() as watching:
+        watches = _watches(watching, chosen, seed, folder, track=track, quiet=json)
+        try:
+            result = _train(chosen, seed, folder, watches, resume=resume, manager=manager)
+        except KeyboardInterrupt:
+            watching.close()
+            _say_how_to_resume(recipe, seed, folder)
+            raise
     page = write_run_page(folder)
     if json:
-        _print_json(result)
+        print_json(result)
     else:
         _show(result, page)
 
 
-def serve_model(
+def _watches(
+    watching: ExitStack,
+    recipe: Recipe,
+    seed: int,
     folder: Path,
     *,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    model: str = "",
-    device: str = "cpu",
-    dtype: Dtype = "float32",
-    threads: int = 0,
-    seed: int = 0,
+    track: Sequence[str],
+    quiet: bool,
+) -> list[Watch]:
+    """Return who is told of each line of the metrics: trackers, and a board for people."""
+    watches: list[Watch] = []
+    if track:
+        facts = {"recipe": recipe.name, "seed": seed, "settings": plain(recipe.settings)}
+        watches.append(watching.enter_context(tracking(track, folder, facts)))
+    if not quiet:
+        board = Board(
+            title=f"{recipe.name}, seed {seed}",
+            updates=recipe.settings.updates,
+            warm_up_steps=recipe.settings.warm_up.max_steps,
+        )
+        watches.append(watching.enter_context(LiveRun(error_console, board, time.monotonic)))
+    return watches
+
+
+def _train(
+    recipe: Recipe,
+    seed: int,
+    folder: Path,
+    watches: Sequence[Watch],
+    *,
+    resume: bool,
+    manager: str,
+) -> TrainResult:
+    """Train; where an update is refused, the page of the run is written before it is told."""
+    from screenloop.train.guard.stops import TrainingStopped
+    from screenloop.train.run import all_of, train
+
+    at, watch = manager_at(manager, os.environ), all_of(*watches)
+    try:
+        return asyncio.run(train(recipe, seed, folder, resume=resume, watch=watch, at=at))
+    except TrainingStopped:
+        page = write_run_page(folder)
+        error_console.print(
+            f"Evidence and the last good weights: {folder}; page: {page}", soft_wrap=True
+        )
+        raise
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFlags:
+    """Flags of `serve-model`; the words under each are its help."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on."""
+    port: int = 8000
+    """Port to listen on; 0 takes a free one."""
+    model: str = ""
+    """Name that clients ask for; the policy's own, or the folder's, when not given."""
+    device: str = "cpu"
+    """cpu, or a CUDA device."""
+    dtype: Dtype = "float32"
+    """Of the weights."""
+    threads: int = 0
+    """Of each CPU pass; 0 leaves torch's own choice."""
+    seed: int = 0
+    """For calls that name none."""
+
+
+def serve_model(
+    folder: Path, *, flags: Annotated[ModelFlags, Parameter(name="*")] = ModelFlags()
 ) -> None:
     """Serve a model over an OpenAI-compatible URL, with token ids and log-probabilities.
 
@@ -163,50 +205,20 @@ def serve_model(
     folder
         Of a training run, finished or not, of a model in the Hugging Face layout, or the name of a
         policy that the package holds: tiny_text.
-    host
-        Address to listen on.
-    port
-        Port to listen on; 0 takes a free one.
-    model
-        Name that clients ask for; the policy's own, or the folder's, when not given.
-    device
-        cpu, or a CUDA device.
-    dtype
-        Of the weights.
-    threads
-        Of each CPU pass; 0 leaves torch's own choice.
-    seed
-        For calls that name none.
     """
-    if not 0 <= port <= 65535:
-        raise ConfigError(f"--port must be 0 to 65535, not {port}.")
-    if threads < 0:
-        raise ConfigError(f"--threads must be at least 0, not {threads}.")
+    require_range("port", flags.port, 0, 65535)
+    require_range("threads", flags.threads, 0)
     require_train_extra()
     from screenloop.engine.serving import serve
 
-    console = Console()
     found, dialect = _policy_named(folder)
     spoken = f" --dialect {dialect}" if dialect else ""
 
     def ready(base_url: str, name: str) -> None:
-        console.print(f"serving  {name} at {base_url}", soft_wrap=True, highlight=False)
-        line = f"screenloop eval --suite phone-core{spoken} --model openai:{name}@{base_url}"
-        console.print(f"next     {line}", soft_wrap=True, highlight=False)
+        say("serving", f"{name} at {base_url}")
+        say("next", f"screenloop eval --suite phone-core{spoken} --model openai:{name}@{base_url}")
 
-    asyncio.run(
-        serve(
-            found,
-            model=model,
-            host=host,
-            port=port,
-            device=device,
-            dtype=dtype,
-            threads=threads,
-            seed=seed,
-            ready=ready,
-        )
-    )
+    asyncio.run(serve(found, ready=ready, **asdict(flags)))
 
 
 def _policy_named(folder: Path) -> tuple[Path, str]:
@@ -250,22 +262,16 @@ def _train_in_one_file(seed: int, out: str, *, resume: bool, json: bool) -> None
         groups_with_spread=found.groups_with_spread,
         run_dir=str(folder),
     )
-    told = {"result": result, "curve": found.curve}
-    write_whole(folder / RESULT, msgspec.json.encode(told))
+    card = {"result": result, "curve": found.curve}
+    write_whole(folder / RESULT, msgspec.json.encode(card))
     if json:
-        _print_json(result)
+        print_json(result)
     else:
-        console = Console()
-        console.print(f"result   {folder / RESULT}", soft_wrap=True, highlight=False)
-        console.print("next     screenloop train --recipe tiny_text", highlight=False)
+        say("result", folder / RESULT)
+        say("next", "screenloop train --recipe tiny_text")
 
 
-def _print_json(value: object) -> None:
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
-    sys.stdout.flush()
-
-
-def _say_how_to_resume(console: Console, recipe: str, seed: int, folder: Path) -> None:
+def _say_how_to_resume(recipe: str, seed: int, folder: Path) -> None:
     from screenloop.train.checkpoint import NAME as CHECKPOINT
 
     command = f"screenloop train --recipe {recipe} --seed {seed} --out {folder}"
@@ -273,24 +279,22 @@ def _say_how_to_resume(console: Console, recipe: str, seed: int, folder: Path) -
         said = f"Stopped. Go on with: {command} --resume"
     else:
         said = f"Stopped before the first checkpoint. Begin again with: {command}"
-    console.print(f"\n{said}", markup=False, highlight=False, soft_wrap=True)
+    error_console.print(f"\n{said}", markup=False, highlight=False, soft_wrap=True)
 
 
 def report_training(folder: Path, *, json: bool) -> None:
     """Write the page of a training run, finished or not, and print its gain."""
     page = write_run_page(folder)
-    told = gains(read_metrics(folder))
+    measured = gains(read_metrics(folder))
     if json:
-        _print_json({"gains": told, "report": str(page)})
+        print_json({"gains": measured, "report": str(page)})
         return
-    console = Console()
-    print_fitted(console, result_table(folder.name, told, ()))
-    console.print(f"report   {page}", soft_wrap=True, highlight=False)
+    print_fitted(out_console, result_table(folder.name, measured, ()))
+    say("report", page)
 
 
 def _show(result: TrainResult, page: Path) -> None:
     folder = Path(result.run_dir)
-    console = Console()
     facts = (
         ("updates", words.count(result.updates)),
         ("episodes", words.count(result.episodes)),
@@ -298,8 +302,9 @@ def _show(result: TrainResult, page: Path) -> None:
         ("parity, max", f"{result.parity_max:.1e}"),
         ("CPU, wall", f"{words.seconds(result.cpu_s)}, {words.seconds(result.wall_s)}"),
     )
-    told = gains(read_metrics(folder))
-    print_fitted(console, result_table(f"{result.recipe}, seed {result.seed}", told, facts))
-    console.print(f"\nresult   {folder}", soft_wrap=True, highlight=False)
-    console.print(f"page     {page}", soft_wrap=True, highlight=False)
-    console.print("next     open the page in a browser; another seed shows the spread: --seed 1")
+    measured = gains(read_metrics(folder))
+    print_fitted(out_console, result_table(f"{result.recipe}, seed {result.seed}", measured, facts))
+    out_console.print()
+    say("result", folder)
+    say("page", page)
+    say("next", "open the page in a browser; another seed shows the spread: --seed 1")

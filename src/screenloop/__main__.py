@@ -1,0 +1,5 @@
+"""`python -m screenloop` is the command line."""
+
+from screenloop.cli import main
+
+main()
