@@ -3,10 +3,13 @@
 import io
 from functools import lru_cache
 
+import torch
 from PIL import Image, ImageDraw
 
+from screenloop.engine.network import picture_arguments
 from screenloop.engine.tiny import tiny_pixels, tiny_text
 from screenloop.engine.tokenizer import TinyWords
+from screenloop.engine.vision import positions
 from screenloop.messages import ChatRequest, ImagePart, Message, Sampling, TextPart
 
 WORDS = TinyWords(words=tuple("alarm clock notes save delete red green blue open the a".split()))
@@ -66,3 +69,28 @@ async def play(engine, episode, turns, **sampling):
         replies.append(await engine.complete(call, deadline_s=60))
         messages.append(assistant(replies[-1].text))
     return replies
+
+
+def full_logits(policy, chunks):
+    """Return the logits after every token, `[rows, tokens, vocab]`, rows padded at the right.
+
+    Without a cache and with gradients: what the engine's numbers are checked against. `start` and
+    `past` of the chunks are not looked at.
+    """
+    device = policy.device
+    lengths = [len(c.token_ids) for c in chunks]
+    ids = torch.zeros(len(chunks), max(lengths), dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    places = torch.zeros(3, *ids.shape, dtype=torch.long)
+    merge = 1 if policy.vision is None else policy.vision.merge
+    for row, (chunk, length) in enumerate(zip(chunks, lengths, strict=True)):
+        ids[row, :length] = torch.tensor(chunk.token_ids)
+        mask[row, :length] = 1
+        places[:, row, :length] = positions(length, chunk.images, merge)
+    return policy.model(
+        input_ids=ids.to(device),
+        attention_mask=mask.to(device),
+        position_ids=(places[0] if policy.vision is None else places).to(device),
+        use_cache=False,
+        **picture_arguments(policy, [(i, c.patches[i.key]) for c in chunks for i in c.images]),
+    ).logits

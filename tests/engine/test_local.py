@@ -5,6 +5,7 @@ import pytest
 import torch
 from engine_parts import (
     WORDS,
+    full_logits,
     image,
     pixel_policy,
     play,
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 from screenloop.engine.cache import common_prefix
 from screenloop.engine.decoder import Limits
 from screenloop.engine.local import LocalEngine
-from screenloop.engine.network import Chunk, full_logits
+from screenloop.engine.network import Chunk
 from screenloop.engine.sampling import banned_mask, processed_logprobs
 from screenloop.engine.tiny import tiny_text
 from screenloop.engine.vision import place
@@ -345,7 +346,7 @@ async def test_in_lockstep_every_batch_is_the_calls_of_all_members():
     async def run(lags):
         model = engine()
         told = await asyncio.gather(*(member(model, n, lag) for n, lag in enumerate(lags)))
-        counted = model.counters.told()
+        counted = model.counters.as_dict()
         await model.close()
         return told, counted
 

@@ -1,11 +1,11 @@
 import pytest
 import torch
-from engine_parts import image, pixel_policy, text_policy, user, words
+from engine_parts import full_logits, image, pixel_policy, text_policy, user, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from screenloop.engine.cache import cut, join
-from screenloop.engine.network import Chunk, Network, RunningBatch, full_logits
+from screenloop.engine.network import Chunk, Network, RunningBatch
 from screenloop.engine.prompts import PromptWriter
 from screenloop.store.blobs import MemoryBlobs
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from PIL import Image
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
-from screenloop.engine.vision import PlacedImage, VisionRule, place, positions
+from screenloop.engine.vision import VisionRule, place, positions
 from screenloop.errors import AgentError, ConfigError
+from screenloop.messages import ImageSpan
 
 IMAGE_ID = 99
 
@@ -50,11 +51,7 @@ def test_positions_are_those_of_the_reference_network(shapes):
     ids, kinds, images = [5], [0], []
     for rows, columns, text in shapes:
         count = rows * columns
-        images.append(
-            PlacedImage(
-                key="k", size_px=(1, 1), grid_thw=(1, rows, columns), start=len(ids), length=count
-            )
-        )
+        images.append(ImageSpan(key="k", grid_thw=(1, rows, columns), start=len(ids), length=count))
         ids += [image_id] * count + [7] * text
         kinds += [1] * count + [0] * text
     grids = torch.tensor([i.grid_thw for i in images]) if images else None
@@ -64,6 +61,55 @@ def test_positions_are_those_of_the_reference_network(shapes):
     ours = positions(len(ids), images, merge=1)
     assert torch.equal(ours, reference[:, 0])
     assert int(ours.max()) + 1 == len(ids) + int(delta)
+
+
+def _picture(start, grid, merge=2):
+    length = grid[0] * grid[1] * grid[2] // merge**2
+    return ImageSpan(key="sha256-0.png", start=start, length=length, grid_thw=grid)
+
+
+def _delta(found):
+    """Return what is added to a token's count to get its position, behind the last picture."""
+    return int(found.max()) + 1 - found.shape[1]
+
+
+def test_a_picture_takes_one_place_on_each_axis_of_its_grid():
+    found = positions(8, [_picture(2, (1, 4, 4))], merge=2)
+    assert found.T.tolist() == [
+        [0, 0, 0],
+        [1, 1, 1],
+        [2, 2, 2],
+        [2, 2, 3],
+        [2, 3, 2],
+        [2, 3, 3],
+        [4, 4, 4],
+        [5, 5, 5],
+    ]
+    assert _delta(found) == -2
+
+
+@st.composite
+def _prompts(draw):
+    images, at = [], draw(st.integers(0, 4))
+    for _ in range(draw(st.integers(0, 3))):
+        grid = (1, 2 * draw(st.integers(1, 4)), 2 * draw(st.integers(1, 4)))
+        images.append(_picture(at, grid))
+        at = images[-1].end + draw(st.integers(1, 4))
+    return at, images
+
+
+@settings(max_examples=40, deadline=None)
+@given(_prompts(), st.integers(1, 20))
+def test_decode_steps_continue_at_length_plus_k_plus_delta(prompt, new_tokens):
+    length, images = prompt
+    whole = positions(length + new_tokens, images, merge=2)
+    delta = _delta(whole)
+    if length:
+        before = positions(length, images, merge=2)
+        assert torch.equal(whole[:, :length], before)
+        assert _delta(before) == delta
+    for k in range(new_tokens):
+        assert whole[:, length + k].tolist() == [length + k + delta] * 3
 
 
 def test_a_picture_of_an_impossible_size_is_refused_with_the_right_factor():

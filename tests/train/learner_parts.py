@@ -22,8 +22,8 @@ from screenloop.registry import find
 from screenloop.report.training.metrics import MetricsFile
 from screenloop.rollout.context import RunContext
 from screenloop.store.blobs import FolderBlobs
-from screenloop.train.data.attempts import train_attempt
 from screenloop.train.learner import Learner
+from screenloop.train.preparation import train_attempt
 from screenloop.train.recipe import Recipe
 from screenloop.train.rollouts import Rollouts, one_each, update_attempts
 from screenloop.train.run import run_config

@@ -10,7 +10,7 @@ from screenloop.config import Window
 from screenloop.engine.tiny import TinySize, tiny_pixels
 from screenloop.engine.tokenizer import END, TinyWords, frequent_words
 from screenloop.envs.phone import PhoneEnvironments
-from screenloop.train.credit.reward import RewardSettings
+from screenloop.train.settings import RewardSettings
 
 SIZE = TinySize(hidden=32, layers=1, heads=2, head_dim=16, mlp=64, vision_hidden=32, vision_heads=2)
 

@@ -2,9 +2,9 @@ import pytest
 
 from screenloop.errors import ConfigError
 from screenloop.messages import Sampling
-from screenloop.train.loss.policy import Clip
 from screenloop.train.settings import (
     RELATIVE,
+    Clip,
     LearningSettings,
     read_settings,
     require_learnable,

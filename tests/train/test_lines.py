@@ -6,14 +6,14 @@ from train_parts import synthetic_calls
 
 from screenloop.config import Window
 from screenloop.report.training.metrics import StageSeconds, UpdateLine
-from screenloop.train.credit.advantage import TrainAttempt, update_samples
-from screenloop.train.credit.kl_costs import KlCosts
-from screenloop.train.credit.reward import AttemptReward
+from screenloop.train.credit.advantage import update_samples
 from screenloop.train.data.samples import window_samples
 from screenloop.train.learner import UpdateFigures
-from screenloop.train.lines import PlayedBatch, UpdateTold, update_line
+from screenloop.train.lines import PlayedBatch, UpdateOutcome, update_line
+from screenloop.train.loss.kl import KlCosts
 from screenloop.train.preparation import PreparedUpdate
 from screenloop.train.settings import AdvantageSettings
+from screenloop.train.types import AttemptReward, TrainAttempt
 
 USED = ("prompt_tokens", "cached_tokens", "decoded_tokens", "session_cached_tokens")
 
@@ -53,15 +53,18 @@ def line(estimator="grpo", costs=None, attempts=ATTEMPTS):
             "session_cached_tokens": 40,
         },
     )
-    told = UpdateTold(
+    outcome = UpdateOutcome(
         update=3,
         batch=batch,
         attempts=attempts,
         prepared=prepared,
         version=2,
         figures=UpdateFigures(kl=0.5),
+        held_out=None,
+        seconds=StageSeconds(rollout=1.0),
+        cpu_s=7.0,
     )
-    return update_line(told, held_out=None, seconds=StageSeconds(rollout=1.0), cpu_s=7.0)
+    return update_line(outcome)
 
 
 def test_counts_shares_and_staleness_of_an_update():

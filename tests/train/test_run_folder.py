@@ -23,10 +23,10 @@ from screenloop.report.training.run_files import POLICY, RECIPE, policy_folder, 
 from screenloop.rollout.play import RunRequest, play
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.store.episodes import read_episode
+from screenloop.train.checkpoint import PolicyKeeper
 from screenloop.train.data.records import call_tokens
 from screenloop.train.data.samples import window_samples
 from screenloop.train.loss.scoring import sampled_rows, score
-from screenloop.train.policy_keeper import PolicyKeeper
 from screenloop.train.recipe import RolloutSettings
 from screenloop.train.run import run_recipe, train
 from screenloop.types import Budget
@@ -133,7 +133,7 @@ async def test_what_is_collected_over_http_with_token_facts_can_be_trained_on(fi
     rows = sampled_rows(samples)
     with torch.no_grad():
         scored = score(policy, rows.samples, {})
-    difference = (scored.log_probs_bs - rows.rollout_log_probs_bs) * rows.mask_bs
+    difference = (scored.log_probs_B_S - rows.rollout_log_probs_B_S) * rows.mask_B_S
     assert float(difference.abs().max()) <= 1e-4
 
 

@@ -26,8 +26,7 @@ from screenloop.train.data.demonstrations import Tokeniser
 from screenloop.train.loss.scoring import score
 from screenloop.train.recipe import WarmUpSettings
 from screenloop.train.rollouts import Rollouts, one_each, training_config
-from screenloop.train.sft import WarmUp
-from screenloop.train.warming import WarmUpSeams, warm_up
+from screenloop.train.warm_up import WarmUp, WarmUpSeams, warm_up
 
 SETTINGS = WarmUpSettings(
     batch=8,
@@ -63,7 +62,7 @@ def odds(parts, samples, patches):
     """Return the mean log-probability of the Samples' replies."""
     with torch.no_grad():
         found = score(parts.learner.policy, samples, patches)
-    return float(found.log_probs_bs.sum()) / sum(s.sampled for s in samples)
+    return float(found.log_probs_B_S.sum()) / sum(s.sampled for s in samples)
 
 
 @pytest.mark.parametrize("recipe", [recipe_with, pixel_recipe])

@@ -8,8 +8,8 @@ from screenloop.agent.history import PastStep, window_at, windowed_prompt
 from screenloop.config import Window
 from screenloop.messages import ImagePart, ImageSpan, Sampling, shared_length
 from screenloop.store.episodes import CallRecord, EndRecord, Episode, StartRecord
-from screenloop.train.data.records import CallTokens
-from screenloop.train.loss.logprobs import processed_log_probs
+from screenloop.train.loss.scoring import drawn_log_probs, entropy
+from screenloop.train.types import CallTokens
 from screenloop.types import (
     Budget,
     EndReason,
@@ -139,12 +139,33 @@ class ToyPolicy(torch.nn.Module):
         self.embed = torch.nn.Parameter(torch.randn(VOCABULARY, width, generator=draw))
         self.head = torch.nn.Parameter(torch.randn(width, VOCABULARY, generator=draw))
 
-    def forward(self, token_ids_bt):
-        states, state = [], torch.zeros(len(token_ids_bt), self.embed.shape[1])
-        for token_b in token_ids_bt.T:
-            state = 0.7 * state + 0.3 * self.embed[token_b]
+    def forward(self, token_ids_B_T):
+        states, state = [], torch.zeros(len(token_ids_B_T), self.embed.shape[1])
+        for token_B in token_ids_B_T.T:
+            state = 0.7 * state + 0.3 * self.embed[token_B]
             states.append(state)
         return torch.tanh(torch.stack(states, dim=1)) @ self.head
+
+
+def token_scores(logits_B_T_V, token_ids_B_T, **distribution):
+    """Return log-probability and entropy of each token given those before it, 0 in column 0."""
+    every_B_T_V = drawn_log_probs(logits_B_T_V[:, :-1], **distribution)
+    taken_B_T = every_B_T_V.gather(-1, token_ids_B_T[:, 1:].unsqueeze(-1)).squeeze(-1)
+    first_B_1 = torch.zeros_like(taken_B_T[:, :1])
+    return (
+        torch.cat([first_B_1, taken_B_T], dim=1),
+        torch.cat([first_B_1, entropy(every_B_T_V)], dim=1),
+    )
+
+
+def whole_rows(samples, *fields):
+    """Return fields of Samples as tensors `[rows, tokens]`, 0 behind the end of a row."""
+    return [
+        torch.nn.utils.rnn.pad_sequence(
+            [torch.tensor(getattr(sample, field)) for sample in samples], batch_first=True
+        )
+        for field in fields
+    ]
 
 
 def played_calls(policy, length, window, banned, seed=0, max_tokens=4):
@@ -170,7 +191,7 @@ def played_calls(policy, length, window, banned, seed=0, max_tokens=4):
         while len(reply) < max_tokens and (not reply or reply[-1] != END):
             with torch.no_grad():
                 logits = policy(torch.tensor([[*ids, *reply]]))[:, -1:]
-                scores = processed_log_probs(logits, banned_ids=banned)[0, 0]
+                scores = drawn_log_probs(logits, banned_ids=banned)[0, 0]
             token = int(torch.multinomial(scores.exp(), 1, generator=draw))
             reply.append(token)
             log_probs.append(float(scores[token]))

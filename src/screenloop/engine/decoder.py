@@ -52,7 +52,7 @@ class DecoderCounters:
     """Forward passes of the network."""
     largest_batch: int = 0
 
-    def told(self) -> dict[str, int]:
+    def as_dict(self) -> dict[str, int]:
         """Return the counts by name."""
         return dict(vars(self))
 

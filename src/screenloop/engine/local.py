@@ -27,7 +27,7 @@ from screenloop.engine.policy import Policy, PolicyCard
 from screenloop.engine.prompts import PromptWriter
 from screenloop.engine.weights import check_weights, copy_weights
 from screenloop.errors import AgentError, ConfigError, DeadlinePassed, ModelUnavailable
-from screenloop.messages import ChatRequest, ImageSpan, Reply, TokenStack
+from screenloop.messages import ChatRequest, Reply, TokenStack
 from screenloop.store.blobs import BlobStore
 from screenloop.types import BlobKey, Struct, Usage
 
@@ -249,10 +249,7 @@ class LocalEngine:
             token_ids=tuple(job.token_ids),
             logprobs=tuple(job.logprobs),
             weights_version=job.weights_version,
-            images=tuple(
-                ImageSpan(key=i.key, start=i.start, length=i.length, grid_thw=i.grid_thw)
-                for i in job.prompt.images
-            ),
+            images=job.prompt.images,
             banned_token_ids=self.policy.banned_ids,
             token_stack=self._stack,
             took_s=took_s,
@@ -340,14 +337,14 @@ class LocalEngine:
         self._swaps.clear()
 
     def _fail_running(self, error: Exception) -> None:
-        told = (
+        failure = (
             error
             if isinstance(error, AgentError | ConfigError | ModelUnavailable)
             else ModelUnavailable(f"{self.name} failed: {type(error).__name__}: {error}")
         )
         for answer in self._running.values():
             if not answer.done():
-                answer.set_exception(told)
+                answer.set_exception(failure)
         self._running.clear()
 
     def _fail(self, error: Exception) -> None:

@@ -20,7 +20,8 @@ from transformers import DynamicCache
 
 from screenloop.engine.cache import Layers, length_of
 from screenloop.engine.policy import Policy
-from screenloop.engine.vision import PlacedImage, positions
+from screenloop.engine.vision import positions
+from screenloop.messages import ImageSpan
 from screenloop.types import BlobKey
 
 
@@ -33,7 +34,7 @@ class Chunk:
     start: int
     """How many of its tokens are in `past`."""
     past: Layers | None
-    images: tuple[PlacedImage, ...] = ()
+    images: tuple[ImageSpan, ...] = ()
     """All pictures of the sequence, read ones included."""
     patches: Mapping[BlobKey, Tensor] = field(default_factory=dict)
     """Of its pictures; see `VisionRule.pixels`."""
@@ -222,34 +223,8 @@ def _left_padded(tokens: Tensor, width: int) -> Tensor:
     return pad(tokens, (0, 0, width - tokens.shape[-2], 0))
 
 
-def full_logits(policy: Policy, chunks: Sequence[Chunk]) -> Tensor:
-    """Return the logits after every token, `[rows, tokens, vocab]`, rows padded at the right.
-
-    Without a cache and with gradients: the trainer's forward pass, and what the engine's numbers
-    are checked against. `start` and `past` of the chunks are not looked at.
-    """
-    device = policy.device
-    lengths = [len(c.token_ids) for c in chunks]
-    ids = torch.zeros(len(chunks), max(lengths), dtype=torch.long)
-    mask = torch.zeros_like(ids)
-    places = torch.zeros(3, *ids.shape, dtype=torch.long)
-    merge = 1 if policy.vision is None else policy.vision.merge
-    for row, (chunk, length) in enumerate(zip(chunks, lengths, strict=True)):
-        ids[row, :length] = torch.tensor(chunk.token_ids)
-        mask[row, :length] = 1
-        places[:, row, :length] = positions(length, chunk.images, merge)
-    logits: Tensor = policy.model(
-        input_ids=ids.to(device),
-        attention_mask=mask.to(device),
-        position_ids=(places[0] if policy.vision is None else places).to(device),
-        use_cache=False,
-        **picture_arguments(policy, [(i, c.patches[i.key]) for c in chunks for i in c.images]),
-    ).logits
-    return logits
-
-
 def picture_arguments(
-    policy: Policy, pictures: Sequence[tuple[PlacedImage, Tensor]]
+    policy: Policy, pictures: Sequence[tuple[ImageSpan, Tensor]]
 ) -> dict[str, Tensor]:
     """Return the network's arguments for pictures, in the order of their placeholders."""
     if not pictures:

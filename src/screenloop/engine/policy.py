@@ -122,14 +122,14 @@ class Policy:
         facts = PolicyFacts(name=self.name, banned_token_ids=self.banned_ids)
         (folder / POLICY_FILE).write_bytes(msgspec.json.encode(facts))
         if self.vision is not None:
-            told = {
+            rule = {
                 "patch_size": self.vision.patch_px,
                 "merge_size": self.vision.merge,
                 "temporal_patch_size": self.vision.frames,
                 "image_mean": list(self.vision.mean),
                 "image_std": list(self.vision.std),
             }
-            (folder / PREPROCESSOR_FILE).write_bytes(msgspec.json.encode(told))
+            (folder / PREPROCESSOR_FILE).write_bytes(msgspec.json.encode(rule))
 
 
 def make_policy(
@@ -236,13 +236,13 @@ def vision_rule(config: Any, folder: Path) -> VisionRule:
     """
     path = folder / PREPROCESSOR_FILE
     try:
-        told = msgspec.json.decode(path.read_bytes())
+        rule = msgspec.json.decode(path.read_bytes())
         return VisionRule(
-            patch_px=told["patch_size"],
-            merge=told["merge_size"],
-            frames=told["temporal_patch_size"],
-            mean=tuple(told["image_mean"]),
-            std=tuple(told["image_std"]),
+            patch_px=rule["patch_size"],
+            merge=rule["merge_size"],
+            frames=rule["temporal_patch_size"],
+            mean=tuple(rule["image_mean"]),
+            std=tuple(rule["image_std"]),
             image_id=config.image_token_id,
         )
     except (OSError, msgspec.DecodeError, KeyError, TypeError) as error:
@@ -267,9 +267,9 @@ def _stop_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> set
     if tokenizer.eos_token_id is not None:
         stops.add(int(tokenizer.eos_token_id))
     generation: Any = getattr(model, "generation_config", None)
-    told = getattr(generation, "eos_token_id", None)
-    if told is not None:
-        stops.update([told] if isinstance(told, int) else told)
+    ends = getattr(generation, "eos_token_id", None)
+    if ends is not None:
+        stops.update([ends] if isinstance(ends, int) else ends)
     return stops
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from transformers import PreTrainedTokenizerBase
 
 from screenloop.engine.replies import ReplyMemory
-from screenloop.engine.vision import PlacedImage, VisionRule, place
+from screenloop.engine.vision import VisionRule, place
 from screenloop.errors import ConfigError
-from screenloop.messages import ImagePart, Message, TextPart
+from screenloop.messages import ImagePart, ImageSpan, Message, TextPart
 from screenloop.types import Struct
 
 
@@ -24,7 +24,7 @@ class Prompt(Struct, frozen=True, kw_only=True):
     """What the network reads: ids with placeholders expanded, and the pictures behind them."""
 
     token_ids: tuple[int, ...]
-    images: tuple[PlacedImage, ...] = ()
+    images: tuple[ImageSpan, ...] = ()
 
     @property
     def keys(self) -> tuple[int, ...]:

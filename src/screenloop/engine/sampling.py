@@ -12,11 +12,19 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from screenloop.errors import ConfigError
 from screenloop.messages import Sampling
 
 
 def banned_mask(banned: Sequence[int], vocab: int, device: torch.device | str = "cpu") -> Tensor:
-    """Return a boolean vector over the vocabulary, true where a token may never be sampled."""
+    """Return a boolean vector over the vocabulary, true where a token may never be sampled.
+
+    Raises:
+        ConfigError: a banned id is outside the vocabulary.
+    """
+    outside = [i for i in banned if not 0 <= i < vocab]
+    if outside:
+        raise ConfigError(f"banned id {outside[0]} is outside the vocabulary of {vocab} tokens.")
     mask = torch.zeros(vocab, dtype=torch.bool, device=device)
     mask[list(banned)] = True
     return mask

@@ -348,7 +348,7 @@ class ModelServer:
         return _json({"object": "list", "data": [entry]})
 
     async def _stats(self, request: Request) -> Response:
-        return _json(self._engine.counters.told())
+        return _json(self._engine.counters.as_dict())
 
     async def _chat(self, request: Request) -> Response:
         body = bytearray()

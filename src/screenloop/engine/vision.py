@@ -15,6 +15,7 @@ from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
 from screenloop.errors import AgentError, ConfigError
+from screenloop.messages import ImageSpan
 from screenloop.types import BlobKey, SizePx, Struct
 
 Grid = tuple[int, int, int]
@@ -77,22 +78,7 @@ class VisionRule(Struct, frozen=True, kw_only=True):
         return blocks.reshape(rows * columns, -1)
 
 
-class PlacedImage(Struct, frozen=True, kw_only=True):
-    """A picture and where its placeholders stand in the prompt."""
-
-    key: BlobKey
-    size_px: SizePx
-    grid_thw: Grid
-    start: int
-    length: int
-
-    @property
-    def end(self) -> int:
-        """The first position after the placeholders."""
-        return self.start + self.length
-
-
-def positions(length: int, images: Sequence[PlacedImage], merge: int) -> Tensor:
+def positions(length: int, images: Sequence[ImageSpan], merge: int) -> Tensor:
     """Return the positions (time, row, column) of every token, `[3, length]`.
 
     Text counts up on all three axes alike. A picture's tokens lie on the grid that begins at the
@@ -115,7 +101,7 @@ def positions(length: int, images: Sequence[PlacedImage], merge: int) -> Tensor:
 
 def place(
     token_ids: Sequence[int], pictures: Sequence[tuple[BlobKey, SizePx]], rule: VisionRule
-) -> tuple[PlacedImage, ...]:
+) -> tuple[ImageSpan, ...]:
     """Return where each picture's placeholders stand in expanded prompt ids.
 
     So a training record needs no spans of its own: the ids and the pictures of the messages, in
@@ -125,7 +111,7 @@ def place(
         ConfigError: the placeholders do not belong to these pictures.
     """
     starts = [i for i, t in enumerate(token_ids) if t == rule.image_id]
-    placed: list[PlacedImage] = []
+    placed: list[ImageSpan] = []
     at = 0
     for key, size_px in pictures:
         grid = rule.grid(size_px)
@@ -136,9 +122,7 @@ def place(
                 f"the prompt has {len(starts)} placeholder tokens, which do not fit its "
                 f"{len(pictures)} pictures: {key} needs {length} in a row"
             )
-        placed.append(
-            PlacedImage(key=key, size_px=size_px, grid_thw=grid, start=run[0], length=length)
-        )
+        placed.append(ImageSpan(key=key, grid_thw=grid, start=run[0], length=length))
         at += length
     if at != len(starts):
         raise ConfigError(

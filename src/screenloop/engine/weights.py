@@ -1,14 +1,10 @@
-"""Weights by name: checked before they replace others, and kept as safetensors files."""
+"""Weights by name: checked before they replace others."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -48,42 +44,3 @@ def copy_weights(model: PreTrainedModel, weights: Mapping[str, Tensor]) -> None:
     """Copy checked weights into the model, in its own number format."""
     for name, own in model.state_dict().items():
         own.copy_(weights[name])
-
-
-def weights_digest(weights: Mapping[str, Tensor]) -> str:
-    """Return 16 hex digits of SHA-256 over names and numbers."""
-    digest = hashlib.sha256()
-    for name in sorted(weights):
-        digest.update(name.encode())
-        value = weights[name].detach().cpu().contiguous()
-        digest.update(value.view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()[:16]
-
-
-def save_weights(weights: Mapping[str, Tensor], path: Path, *, half: bool = False) -> None:
-    """Write weights to one file, which appears whole or not at all.
-
-    Args:
-        weights: By name.
-        path: Ends in `.safetensors`.
-        half: Store floats in 16 bits, for checkpoints that ship with a package.
-    """
-    kept = {
-        name: (value.half() if half and value.is_floating_point() else value).contiguous().cpu()
-        for name, value in weights.items()
-    }
-    partial = path.with_suffix(".part")
-    save_file(kept, partial)
-    partial.replace(path)
-
-
-def read_weights(path: Path) -> dict[str, Tensor]:
-    """Read weights from a file; 16-bit floats stay as they are until they are copied.
-
-    Raises:
-        ConfigError: there is no such file, or it is damaged.
-    """
-    try:
-        return load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise ConfigError(f"{path} holds no weights that can be read: {error}") from error

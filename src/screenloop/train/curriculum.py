@@ -9,40 +9,16 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from math import floor, inf
-from typing import Annotated
 
-from msgspec import Meta
 from msgspec.structs import replace
 
 from screenloop.errors import ConfigError
 from screenloop.registry import unknown
+from screenloop.train.settings import CurriculumSettings
 from screenloop.types import Struct
 
-Attempts = Annotated[int, Meta(ge=1)]
 _UNTRIED = 0.25
 """Learnability of a task that nobody tried: that of a success rate of one half."""
-
-
-class CurriculumSettings(Struct, frozen=True, kw_only=True):
-    """How attempts and tasks are chosen."""
-
-    adaptive: bool = True
-    """If not, each chosen task gets `attempts`."""
-    attempts: Attempts = 8
-    """A full try: untried tasks, and those that are sometimes solved."""
-    attempts_unsolved: Attempts = 4
-    """Never solved after a full try."""
-    attempts_mastered: Attempts = 2
-    mastered_above: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.8
-    """Success rates above it are mastery."""
-    rate_step: Annotated[float, Meta(gt=0.0, le=1.0)] = 0.3
-    """Weight of the newest group in the success rate."""
-    recheck_updates: Annotated[int, Meta(ge=1)] = 20
-    """A mastered task is tried again when so many updates went by."""
-    least_weight: Annotated[float, Meta(gt=0.0)] = 0.02
-    """Weight of tasks from which nothing can be learnt now; keeps them from being forgotten."""
-    shares: dict[str, Annotated[float, Meta(gt=0.0)]] = {}
-    """Domain to its share of the tasks of an update; empty is equal shares."""
 
 
 class TaskProgress(Struct, frozen=True, kw_only=True):

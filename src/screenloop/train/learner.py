@@ -20,10 +20,8 @@ from screenloop.engine.adapters import (
 )
 from screenloop.engine.policy import Policy
 from screenloop.engine.weights import copy_weights, weights_of
-from screenloop.train.data.samples import Sample
-from screenloop.train.guard.gate import require_parity
 from screenloop.train.guard.parity import Parity
-from screenloop.train.guard.stops import StopEvidence, TrainingStopped
+from screenloop.train.guard.stops import StopEvidence, TrainingStopped, require_parity
 from screenloop.train.loss.aggregate import token_weights
 from screenloop.train.loss.objective import Sums, part_loss, side_by_side
 from screenloop.train.loss.scoring import (
@@ -37,6 +35,7 @@ from screenloop.train.loss.scoring import (
 from screenloop.train.loss.value import ValueRow, explained_variance, value_head
 from screenloop.train.recipe import OptimiserSettings
 from screenloop.train.settings import LearningSettings
+from screenloop.train.types import Sample
 from screenloop.types import Struct
 
 
@@ -144,24 +143,24 @@ class Learner:
     @torch.no_grad()
     def reference_log_probs(self, samples: Sequence[Sample], patches: Patches) -> dict[str, Tensor]:
         """Return the reference's log-probabilities of the sampled tokens, by Sample."""
-        told: dict[str, Tensor] = {}
+        by_sample: dict[str, Tensor] = {}
         with self._as_reference() as policy:
             for part in micro_batches(samples, self._settings.micro_tokens):
                 rows = sampled_rows([samples[i] for i in part])
                 found = score(policy, rows.samples, patches)
-                told.update(_by_name(rows, found.log_probs_bs))
-        return told
+                by_sample.update(_by_name(rows, found.log_probs_B_S))
+        return by_sample
 
     @torch.no_grad()
     def values(self, samples: Sequence[Sample], patches: Patches) -> dict[str, Tensor]:
         """Return what the value head says at the sampled tokens, by Sample."""
-        told: dict[str, Tensor] = {}
+        by_sample: dict[str, Tensor] = {}
         for part in micro_batches(samples, self._settings.micro_tokens):
             rows = sampled_rows([samples[i] for i in part])
             found = score(self.policy, rows.samples, patches, head=self._head)
-            assert found.values_bs is not None
-            told.update(_by_name(rows, found.values_bs))
-        return told
+            assert found.values_B_S is not None
+            by_sample.update(_by_name(rows, found.values_B_S))
+        return by_sample
 
     # ---- the update ------------------------------------------------------------------------
 
@@ -169,7 +168,7 @@ class Learner:
         self,
         samples: Sequence[Sample],
         patches: Patches,
-        witnesses: Sequence[Sample] = (),
+        parity_samples: Sequence[Sample] = (),
         value_rows: Mapping[str, ValueRow] | None = None,
     ) -> UpdateFigures:
         """Learn from the Samples of one update; the weights' version counts one up.
@@ -178,8 +177,8 @@ class Learner:
 
         Args:
             samples: With their advantages; none where no group taught anything.
-            patches: Pixels of their pictures, and of the witnesses'.
-            witnesses: Samples that the gate looks at when there is nothing to learn from.
+            patches: Pixels of their pictures.
+            parity_samples: Samples that the gate looks at when there is nothing to learn from.
             value_rows: What the value head learns, by the name of the Sample.
 
         Raises:
@@ -190,8 +189,9 @@ class Learner:
         if samples:
             with self._undone_if_stopped():
                 figures = self._update(samples, patches, value_rows)
-        elif witnesses:
-            figures = UpdateFigures(parity=self._gate(witnesses, self._scored(witnesses, patches)))
+        elif parity_samples:
+            scored = self._scored(parity_samples, patches)
+            figures = UpdateFigures(parity=self._gate(parity_samples, scored))
         self.version += 1
         return figures
 
@@ -255,7 +255,7 @@ class Learner:
         for part in micro_batches(samples, self._settings.micro_tokens):
             rows = sampled_rows([samples[i] for i in part])
             found = score(self.policy, rows.samples, patches)
-            scored.update(_by_name(rows, found.log_probs_bs))
+            scored.update(_by_name(rows, found.log_probs_B_S))
         return scored
 
     def _backward(
@@ -269,27 +269,27 @@ class Learner:
         """Add up the gradient of one optimiser step; returns the log-probabilities by Sample."""
         whole = sampled_rows(samples)
         loss_settings = self._learning.loss
-        weights_bs = token_weights(
-            whole.mask_bs,
+        weights_B_S = token_weights(
+            whole.mask_B_S,
             loss_settings.aggregation,
-            attempts_b=whole.attempts_b if loss_settings.by_attempt else None,
+            attempts_B=whole.attempts_B if loss_settings.by_attempt else None,
             length=loss_settings.length,
         )
         scored: dict[str, Tensor] = {}
         for part in micro_batches(samples, self._settings.micro_tokens):
             rows = sampled_rows([samples[i] for i in part])
-            reference_bs = self._pulling(rows, patches)
+            reference_B_S = self._pulling(rows, patches)
             found = score(self.policy, rows.samples, patches, head=self._head)
-            scored.update(_by_name(rows, found.log_probs_bs.detach()))
-            width = rows.mask_bs.shape[1]
+            scored.update(_by_name(rows, found.log_probs_B_S.detach()))
+            width = rows.mask_B_S.shape[1]
             loss = part_loss(
                 rows,
                 found,
-                weights_bs[part, :width],
+                weights_B_S[part, :width],
                 self._learning,
                 sums,
-                old_bs=self._old(rows, found, old),
-                reference_bs=reference_bs,
+                old_B_S=self._old(rows, found, old),
+                reference_B_S=reference_B_S,
                 value_rows=value_rows,
             )
             loss.backward()  # type: ignore[no-untyped-call]
@@ -302,7 +302,7 @@ class Learner:
         if self._learning.kl.place != "loss":
             return None
         with self._as_reference() as policy:
-            return score(policy, rows.samples, patches).log_probs_bs
+            return score(policy, rows.samples, patches).log_probs_B_S
 
     @contextmanager
     def _as_reference(self) -> Iterator[Policy]:
@@ -318,15 +318,15 @@ class Learner:
         Those before the update; of Samples drawn with older weights, what they were drawn with,
         unless importance weights correct for it.
         """
-        now_bs = found.log_probs_bs.detach()
+        now_B_S = found.log_probs_B_S.detach()
         if old:
-            now_bs = side_by_side([old[sample.name] for sample in rows.samples])
+            now_B_S = side_by_side([old[sample.name] for sample in rows.samples])
         if self._learning.mismatch.weights is not None:
-            return now_bs
-        stale_b1 = torch.tensor(
+            return now_B_S
+        stale_B_1 = torch.tensor(
             [[sample.weights_versions != (self.version, self.version)] for sample in rows.samples]
         )
-        return torch.where(stale_b1, rows.rollout_log_probs_bs, now_bs)
+        return torch.where(stale_B_1, rows.rollout_log_probs_B_S, now_B_S)
 
     def _gate(self, samples: Sequence[Sample], scored: Mapping[str, Tensor]) -> Parity:
         return require_parity(samples, scored, version=self.version, limits=self._learning.parity)
@@ -384,10 +384,10 @@ class Learner:
         )
 
 
-def _by_name(rows: SampledRows, numbers_bs: Tensor) -> dict[str, Tensor]:
+def _by_name(rows: SampledRows, numbers_B_S: Tensor) -> dict[str, Tensor]:
     return {
-        sample.name: numbers_t[: sample.sampled]
-        for sample, numbers_t in zip(rows.samples, numbers_bs, strict=True)
+        sample.name: numbers_S[: sample.sampled]
+        for sample, numbers_S in zip(rows.samples, numbers_B_S, strict=True)
     }
 
 

@@ -6,26 +6,24 @@ from collections import Counter
 from collections.abc import Sequence
 
 from screenloop.report.training.metrics import StageSeconds, UpdateLine
-from screenloop.train.credit.advantage import TrainAttempt
-from screenloop.train.credit.groups import ScoredAttempt, select_groups
-from screenloop.train.credit.reward import AttemptReward
+from screenloop.train.credit.groups import select_groups
 from screenloop.train.learner import UpdateFigures
 from screenloop.train.preparation import PreparedUpdate
-from screenloop.train.rollouts import Played
+from screenloop.train.types import AttemptReward, PlayedAttempt, TrainAttempt
 from screenloop.types import Struct
 
 
 class PlayedBatch(Struct, frozen=True, kw_only=True):
     """The attempts of one update, played."""
 
-    played: tuple[Played, ...]
+    played: tuple[PlayedAttempt, ...]
     seconds: float
     before: dict[str, int]
     after: dict[str, int]
     """The engine's counters."""
 
 
-class UpdateTold(Struct, frozen=True, kw_only=True):
+class UpdateOutcome(Struct, frozen=True, kw_only=True):
     """One update, as the trainer saw it."""
 
     update: int
@@ -35,23 +33,20 @@ class UpdateTold(Struct, frozen=True, kw_only=True):
     figures: UpdateFigures
     version: int
     """Of the weights that the update began with."""
+    held_out: float | None
+    """Success on the validation tasks, where it was measured."""
+    seconds: StageSeconds
+    """Wall seconds by stage."""
+    cpu_s: float
+    """CPU seconds of the whole run so far."""
 
 
-def update_line(
-    told: UpdateTold, *, held_out: float | None, seconds: StageSeconds, cpu_s: float
-) -> UpdateLine:
-    """Return the line of an update.
-
-    Args:
-        told: What it came to.
-        held_out: Success on the validation tasks, where it was measured.
-        seconds: Wall seconds by stage.
-        cpu_s: CPU seconds of the whole run so far.
-    """
-    batch, chosen, figures = told.batch, told.prepared.chosen, told.figures
-    rewards = [a.reward for a in told.attempts if a.reward is not None]
+def update_line(outcome: UpdateOutcome) -> UpdateLine:
+    """Return the line of an update."""
+    batch, chosen, figures = outcome.batch, outcome.prepared.chosen, outcome.figures
+    rewards = [a.reward for a in outcome.attempts if a.reward is not None]
     components = mean_components(rewards)
-    costs = told.prepared.costs
+    costs = outcome.prepared.costs
     if costs is not None and rewards:
         paid = sum(sum(row) for row in costs.by_attempt.values())
         components["kl"] = -paid / len(rewards)
@@ -60,10 +55,10 @@ def update_line(
     counts = chosen.counts
     versions = [s.weights_versions[0] for s in chosen.samples]
     return UpdateLine(
-        update=told.update,
+        update=outcome.update,
         success=sum(r.success for r in rewards) / max(1, len(rewards)),
         success_by_domain=by_domain(batch.played),
-        held_out=held_out,
+        held_out=outcome.held_out,
         reward=sum(r.total for r in rewards) / max(1, len(rewards)) + components.get("kl", 0.0),
         reward_components=components,
         attempts=counts.attempts,
@@ -72,7 +67,7 @@ def update_line(
             step.parse_error is not None for one in batch.played for step in one.episode.steps
         ),
         groups=counts.groups,
-        groups_with_spread=groups_with_spread(told.attempts),
+        groups_with_spread=groups_with_spread(outcome.attempts),
         groups_too_few=counts.too_few,
         groups_no_spread=counts.no_spread,
         trained=counts.trained,
@@ -93,14 +88,14 @@ def update_line(
         parity_max=figures.parity.max_abs,
         parity_mean=figures.parity.mean_abs,
         parity_k3=figures.parity.k3,
-        staleness=told.version - min(versions) if versions else 0,
+        staleness=outcome.version - min(versions) if versions else 0,
         prompt_tokens=used["prompt_tokens"],
         cached_tokens=used["cached_tokens"],
         decoded_tokens=used["decoded_tokens"],
         prefix_hit_share=used["cached_tokens"] / prompt,
         session_hit_share=used["session_cached_tokens"] / prompt,
-        seconds=seconds,
-        cpu_s=cpu_s,
+        seconds=outcome.seconds,
+        cpu_s=outcome.cpu_s,
     )
 
 
@@ -109,7 +104,7 @@ def domain_of(tags: dict[str, str]) -> str:
     return tags.get("domain", "")
 
 
-def by_domain(played: Sequence[Played]) -> dict[str, float]:
+def by_domain(played: Sequence[PlayedAttempt]) -> dict[str, float]:
     """Return the share of solved among scored attempts, by domain."""
     scored: Counter[str] = Counter()
     solved: Counter[str] = Counter()
@@ -126,15 +121,7 @@ def groups_with_spread(attempts: Sequence[TrainAttempt]) -> int:
 
     Estimators that compare inside groups train on just these; others on all.
     """
-    scored = (
-        ScoredAttempt(
-            attempt_id=attempt.attempt_id,
-            group_id=attempt.group_id,
-            reward=None if attempt.reward is None else attempt.reward.total,
-        )
-        for attempt in attempts
-    )
-    return select_groups(scored).counts.kept
+    return select_groups(attempts).counts.kept
 
 
 def mean_components(rewards: Sequence[AttemptReward]) -> dict[str, float]:

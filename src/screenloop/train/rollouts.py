@@ -27,40 +27,14 @@ from screenloop.rollout.context import RunContext
 from screenloop.rollout.episode import run_episode
 from screenloop.rollout.plans import Plan
 from screenloop.store.blobs import BlobStore
-from screenloop.store.episodes import Episode, Record, encode_record, episode_of
+from screenloop.store.episodes import Record, encode_record, episode_of
 from screenloop.train.credit.judging import JudgingManager
 from screenloop.train.data.streams import attempt_seed
-from screenloop.types import Mode, Struct, Task, Verdict
+from screenloop.train.types import PlannedAttempt, PlayedAttempt
+from screenloop.types import Mode, Task
 
 _ROUNDING = 0.0025
 """Shares of the frame."""
-
-
-class PlannedAttempt(Struct, frozen=True, kw_only=True):
-    """One attempt that a batch is to play."""
-
-    episode_id: str
-    group_id: str
-    task: Task
-    seed: int
-    """From which it samples."""
-    mode: Mode = "gui_only"
-
-
-class Played(Struct, frozen=True, kw_only=True):
-    """An attempt that was played, scored or not."""
-
-    planned: PlannedAttempt
-    episode: Episode
-    records: tuple[Record, ...]
-    verdicts: tuple[Verdict, ...] = ()
-    """Right after the reset and after each step, with nothing claimed; empty where not asked."""
-
-    @property
-    def success(self) -> bool | None:
-        """Whether the Task was solved; `None` when the attempt is unscored."""
-        verdict = self.episode.verdict
-        return None if verdict is None or verdict.unscored else verdict.success
 
 
 class MemoryLog:
@@ -81,7 +55,7 @@ class EpisodeFiles:
         self.folder = folder
         self._keep = keep
 
-    def write(self, name: str, played: Sequence[Played]) -> Path:
+    def write(self, name: str, played: Sequence[PlayedAttempt]) -> Path:
         """Write a batch as `<name>.jsonl`, attempt after attempt, whole or not at all.
 
         Raises:
@@ -212,7 +186,7 @@ class Rollouts:
         *,
         temperature: float,
         lockstep: bool = True,
-    ) -> tuple[Played, ...]:
+    ) -> tuple[PlayedAttempt, ...]:
         """Play all at once; returns them in the order given.
 
         Raises:
@@ -233,13 +207,15 @@ class Rollouts:
                 )
             )
 
-    async def show(self, planned: Sequence[PlannedAttempt], plan: Plan) -> tuple[Played, ...]:
+    async def show(
+        self, planned: Sequence[PlannedAttempt], plan: Plan
+    ) -> tuple[PlayedAttempt, ...]:
         """Play known solutions through the very harness of the policy, in its own words.
 
         Raises:
             ConfigError: a solution cannot be said in the dialect, or does not solve its Task.
         """
-        played: list[Played] = []
+        played: list[PlayedAttempt] = []
         for one in planned:
             shown = Demonstrator(self._dialect, await plan(one.task, one.mode))
             harness = self._harness(shown, one, 0.0)
@@ -255,7 +231,7 @@ class Rollouts:
 
     async def _one(
         self, planned: PlannedAttempt, model: Model, temperature: float, done: ExitStack
-    ) -> Played:
+    ) -> PlayedAttempt:
         with done:
             return await self._run(planned, self._harness(model, planned, temperature))
 
@@ -263,7 +239,7 @@ class Rollouts:
         sampling = replace(self._config.sampling, temperature=temperature, seed=planned.seed)
         return build_harness(self._config, model, self._blobs, self._dialect, sampling=sampling)
 
-    async def _run(self, planned: PlannedAttempt, harness: Harness) -> Played:
+    async def _run(self, planned: PlannedAttempt, harness: Harness) -> PlayedAttempt:
         log = MemoryLog()
         attempt = build_attempt(
             self._config,
@@ -279,7 +255,7 @@ class Rollouts:
         await run_episode(attempt, harness, setting, log)
         episode = episode_of(log.records)
         assert episode is not None
-        return Played(
+        return PlayedAttempt(
             planned=planned,
             episode=episode,
             records=tuple(log.records),

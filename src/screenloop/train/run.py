@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -19,26 +20,27 @@ from screenloop.config import RunConfig, plain
 from screenloop.engine.decoder import Limits
 from screenloop.engine.local import LocalEngine
 from screenloop.errors import ConfigError
+from screenloop.manager.base import Manager
+from screenloop.manager.direct import DirectManager
 from screenloop.registry import find
 from screenloop.report.training.metrics import Line, MetricsFile
-from screenloop.report.training.run_files import POLICY, RunRecipe, write_recipe
+from screenloop.report.training.run_files import POLICY, RunRecipe, read_recipe, write_recipe
 from screenloop.rollout.context import Deadlines, RunContext
-from screenloop.rollout.managers import ManagerAt
-from screenloop.store.blobs import FolderBlobs
+from screenloop.rollout.managers import ManagerAt, manager_for
+from screenloop.store.blobs import BlobStore, FolderBlobs
 from screenloop.store.runs import RunFolder
 from screenloop.train.checkpoint import NAME as CHECKPOINT
-from screenloop.train.checkpoint import read_checkpoint
+from screenloop.train.checkpoint import Checkpoint, PolicyKeeper, read_checkpoint
 from screenloop.train.credit.reward import counts_progress
 from screenloop.train.data.streams import stream
 from screenloop.train.guard.stops import TrainingStopped
-from screenloop.train.instances import instances_for
 from screenloop.train.learner import Learner
-from screenloop.train.policy_keeper import PolicyKeeper
 from screenloop.train.recipe import Recipe, TaskSets, TrainSettings, require_trainable
 from screenloop.train.recipes import find_recipe
-from screenloop.train.rollouts import Played, Rollouts, one_each, training_config
-from screenloop.train.settings import read_settings
+from screenloop.train.rollouts import Rollouts, one_each, training_config
+from screenloop.train.settings import read_settings, source_hashes
 from screenloop.train.trainer import Clocks, Trainer, Watch
+from screenloop.train.types import PlayedAttempt
 from screenloop.types import Struct
 
 RESULT = "result.json"
@@ -134,7 +136,7 @@ async def train(
         seed: of everything that is drawn.
         folder: of the run.
         resume: whether to go on from the checkpoint in the folder.
-        watch: told each line of the metrics.
+        watch: called with each line of the metrics.
         clocks: measure the run.
         at: where Instances are leased; `None` opens them in this process.
 
@@ -143,48 +145,94 @@ async def train(
         InfraFault: no manager answers at the URL.
     """
     clocks = clocks or Clocks(wall=time.monotonic, cpu=time.process_time)
+    plan = _checked(recipe, seed, folder, resume)
+    # One thread: with more, sums are taken in another order each time.
+    torch.set_num_threads(1)
+    async with AsyncExitStack() as opened:
+        trainer, keeper, rollouts = await _put_together(plan, opened, clocks, watch, at)
+        try:
+            if plan.checkpoint is not None:
+                trainer.resume(plan.checkpoint)
+            else:
+                await trainer.begin(lambda: demonstrations(rollouts, recipe, plan.tasks, seed))
+            await trainer.learn()
+            test, unseen = await trainer.finish()
+            keeper.keep()
+        except TrainingStopped:
+            keeper.keep()
+            raise
+    return _result(trainer, plan, test, unseen)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A run that was checked and may begin."""
+
+    recipe: Recipe
+    seed: int
+    folder: Path
+    tasks: TaskSets
+    dialect: Dialect
+    card: RunRecipe
+    checkpoint: Checkpoint | None
+    """To go on from."""
+
+
+def _checked(recipe: Recipe, seed: int, folder: Path, resume: bool) -> _Plan:
+    """Refuse what is wrong before anything runs, and make the folder ready."""
     dialect: Dialect = find("dialect", recipe.dialect, DIALECTS)()
     _require_words(recipe, dialect)
     tasks = recipe.tasks()
     # Settings put together in Python are not checked when they are made.
     read_settings(msgspec.to_builtins(recipe.settings), TrainSettings)
     require_trainable(recipe.settings, tasks)
-    judged = counts_progress(recipe.settings.learning.reward)
-    told = run_recipe(recipe, tasks, seed)
-    fingerprint = told.fingerprint
+    card = run_recipe(recipe, tasks, seed)
     _prepare_folder(folder, resume)
-    checkpoint = read_checkpoint(folder, fingerprint) if resume else None
-    # One thread: with more, sums are taken in another order each time.
-    torch.set_num_threads(1)
-    policy = recipe.policy(tasks, seed)
-    learner = Learner(
-        policy, recipe.settings.learning, recipe.settings.optimiser, lora=recipe.settings.lora
+    if resume:
+        _require_same_sources(folder, card)
+    return _Plan(
+        recipe=recipe,
+        seed=seed,
+        folder=folder,
+        tasks=tasks,
+        dialect=dialect,
+        card=card,
+        checkpoint=read_checkpoint(folder, card.fingerprint) if resume else None,
     )
+
+
+async def _put_together(
+    plan: _Plan, opened: AsyncExitStack, clocks: Clocks, watch: Watch, at: ManagerAt | None
+) -> tuple[Trainer, PolicyKeeper, Rollouts]:
+    """Open all that a run needs; it is closed with the stack."""
+    recipe, seed, folder, settings = plan.recipe, plan.seed, plan.folder, plan.recipe.settings
+    policy = recipe.policy(plan.tasks, seed)
+    learner = Learner(policy, settings.learning, settings.optimiser, lora=settings.lora)
     blobs = FolderBlobs(folder / "blobs")
-    instances = AsyncExitStack()
-    manager = await instances.enter_async_context(instances_for(recipe, at, blobs))
+    manager = await opened.enter_async_context(instances_for(recipe, at, blobs))
     deadlines = Deadlines() if at is None else Deadlines(acquire_s=ACQUIRE_S)
-    setting = RunContext(manager=manager, want=recipe.want, deadlines=deadlines)
     engine = LocalEngine(
         deepcopy(policy), blobs, seed=seed, limits=Limits(rows=512), threaded=False
     )
-    write_recipe(folder, told)
-    keeper = PolicyKeeper(
-        folder, engine, name=f"{recipe.name}-{seed}", every=recipe.settings.checkpoint_every
-    )
-    metrics = MetricsFile(folder, until_update=checkpoint.counters.update if checkpoint else None)
+    opened.push_async_callback(engine.close)
+    write_recipe(folder, plan.card)
+    known = None if plan.checkpoint is None else plan.checkpoint.counters.update
+    metrics = MetricsFile(folder, until_update=known)
+    opened.callback(metrics.close)
+    name = f"{recipe.name}-{seed}"
+    keeper = PolicyKeeper(folder, engine, name=name, every=settings.checkpoint_every)
     rollouts = Rollouts(
-        setting,
+        RunContext(manager=manager, want=recipe.want, deadlines=deadlines),
         blobs,
-        config=run_config(recipe, tasks, dialect, seed),
-        dialect=dialect,
+        config=run_config(recipe, plan.tasks, plan.dialect, seed),
+        dialect=plan.dialect,
         run_id=folder.name,
-        judged=judged,
+        judged=counts_progress(settings.learning.reward),
         lockstep=at is None,
     )
     trainer = Trainer(
         recipe,
-        tasks,
+        plan.tasks,
         seed=seed,
         folder=folder,
         learner=learner,
@@ -192,31 +240,16 @@ async def train(
         rollouts=rollouts,
         blobs=blobs,
         metrics=metrics,
-        fingerprint=fingerprint,
+        fingerprint=plan.card.fingerprint,
         clocks=clocks,
         watch=all_of(keeper, watch),
     )
-    try:
-        if checkpoint is not None:
-            trainer.resume(checkpoint)
-        else:
-            await trainer.begin(lambda: demonstrations(rollouts, recipe, tasks, seed))
-        await trainer.learn()
-        test, unseen = await trainer.finish()
-        keeper.keep()
-    except TrainingStopped:
-        keeper.keep()
-        raise
-    finally:
-        metrics.close()
-        await engine.close()
-        await instances.aclose()
-    return _result(trainer, recipe, seed, folder, fingerprint, test, unseen)
+    return trainer, keeper, rollouts
 
 
 async def demonstrations(
     rollouts: Rollouts, recipe: Recipe, tasks: TaskSets, seed: int
-) -> Sequence[Played]:
+) -> Sequence[PlayedAttempt]:
     """Show the policy how training tasks are solved, by touch alone or with tools as well.
 
     The recipe's modes are taken in turn, so that both ways are in one mix.
@@ -272,17 +305,18 @@ def run_recipe(recipe: Recipe, tasks: TaskSets, seed: int) -> RunRecipe:
             name: tuple(task.key for task in getattr(tasks, name))
             for name in tasks.__struct_fields__
         },
+        outside=source_hashes(recipe.settings.learning),
     ).fingerprinted()
 
 
 def all_of(*watches: Watch) -> Watch:
     """Return a watch that tells several, in this order."""
 
-    def told(line: Line) -> None:
+    def tell_all(line: Line) -> None:
         for watch in watches:
             watch(line)
 
-    return told
+    return tell_all
 
 
 def _prepare_folder(folder: Path, resume: bool) -> None:
@@ -301,20 +335,23 @@ def _prepare_folder(folder: Path, resume: bool) -> None:
         shutil.rmtree(folder / POLICY, ignore_errors=True)
 
 
-def _result(
-    trainer: Trainer,
-    recipe: Recipe,
-    seed: int,
-    folder: Path,
-    fingerprint: str,
-    test: float,
-    unseen: float | None,
-) -> TrainResult:
+def _require_same_sources(folder: Path, card: RunRecipe) -> None:
+    """Refuse to go on with an estimator or a loss from outside whose code is another by now."""
+    known = read_recipe(folder)
+    for path, digest in card.outside.items():
+        if known is not None and known.outside.get(path, digest) != digest:
+            raise ConfigError(
+                f"the source of {path} has changed since the run in {folder} began; resume with "
+                "the source that it began with, or give another --out"
+            )
+
+
+def _result(trainer: Trainer, plan: _Plan, test: float, unseen: float | None) -> TrainResult:
     counters = trainer.counters
     wall_s, cpu_s = trainer.spent()
     result = TrainResult(
-        recipe=recipe.name,
-        seed=seed,
+        recipe=plan.recipe.name,
+        seed=plan.seed,
         success_before=counters.success_before,
         success_after_sft=counters.success_after_sft,
         success_after_rl=test,
@@ -325,7 +362,7 @@ def _result(
         wall_s=wall_s,
         parity_max=counters.parity_max,
         groups_with_spread=counters.groups_with_spread,
-        run_dir=str(folder),
+        run_dir=str(plan.folder),
     )
     card = RunCard(
         result=result,
@@ -336,7 +373,35 @@ def _result(
             before=counters.unseen_before, after_sft=counters.unseen_after_sft, after_rl=unseen
         ),
         warm_up_steps=counters.warm_up_steps,
-        fingerprint=fingerprint,
+        fingerprint=plan.card.fingerprint,
     )
-    (folder / RESULT).write_bytes(msgspec.json.encode(card))
+    (plan.folder / RESULT).write_bytes(msgspec.json.encode(card))
     return result
+
+
+@asynccontextmanager
+async def instances_for(
+    recipe: Recipe, at: ManagerAt | None, blobs: BlobStore
+) -> AsyncIterator[Manager]:
+    """Give a manager of what a recipe trains on; it ends with the block.
+
+    Args:
+        recipe: says how Instances are opened in this process.
+        at: where Instances are leased instead; they are what is served there.
+        blobs: the run's own; what is seen elsewhere is kept there.
+
+    Raises:
+        ConfigError: the URL or the token is wrong.
+        InfraFault: no manager answers there.
+    """
+    if at is not None:
+        async with manager_for(at, blobs, recipe.want) as (remote, _):
+            yield remote
+        return
+    opener = recipe.open_environments(blobs)
+    direct = DirectManager(opener.open)
+    try:
+        yield direct
+    finally:
+        await direct.close()
+        await opener.close()

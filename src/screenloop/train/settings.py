@@ -5,7 +5,10 @@ Everything is refused before anything runs, saying what to change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import inspect
+from collections.abc import Collection, Mapping
+from importlib import import_module
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import msgspec
@@ -13,24 +16,17 @@ from msgspec import Meta
 
 from screenloop.errors import ConfigError
 from screenloop.messages import Sampling
-from screenloop.registry import unknown
-from screenloop.train.credit.group_advantage import Normalise
-from screenloop.train.credit.reward import RewardSettings
-from screenloop.train.curriculum import CurriculumSettings
-from screenloop.train.data.anchors import AnchorKind
-from screenloop.train.guard.parity import ParityLimits
-from screenloop.train.loss.aggregate import Aggregation
-from screenloop.train.loss.kl import KlKind
-from screenloop.train.loss.masking import Statistics
-from screenloop.train.loss.mismatch import Level, Rejection
-from screenloop.train.loss.policy import Clip, LossKind
+from screenloop.registry import load, unknown
 from screenloop.types import Struct
 
-Estimator = Literal[
-    "grpo", "dr_grpo", "rloo", "reinforce++", "reinforce++_baseline", "ppo", "gigpo", "hgpo"
-]
-"""How advantages are estimated."""
-RELATIVE: frozenset[str] = frozenset(get_args(Estimator)) - {"ppo", "reinforce++"}
+Attempts = Annotated[int, Meta(ge=1)]
+Weight = Annotated[float, Meta(ge=0.0)]
+
+ESTIMATORS = (
+    *("grpo", "dr_grpo", "rloo", "reinforce++", "reinforce++_baseline", "ppo", "gigpo", "hgpo"),
+)
+"""How advantages are estimated; a dotted path `package.module:function` is a name as well."""
+RELATIVE = frozenset(ESTIMATORS) - {"ppo", "reinforce++"}
 """Estimators that compare the attempts of a group."""
 STEPWISE: frozenset[str] = frozenset({"gigpo", "hgpo"})
 """Estimators that give credit to steps."""
@@ -39,10 +35,44 @@ Share = Annotated[float, Meta(ge=0.0, le=1.0)]
 S = TypeVar("S", bound=Struct)
 
 
+Normalise = Literal["none", "std"]
+"""Whether a difference to the mean is divided by the group's standard deviation."""
+AnchorKind = Literal["state", "frame", "perceptual"]
+"""The Environment's own hash of its state without the clock, the exact frame, or a hash of its
+coarse look."""
+Aggregation = Literal[
+    "token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-token-sum-norm"
+]
+"""How tokens weigh; names as in verl's `agg_loss`."""
+KlKind = Literal["k1", "k2", "k3", "k1+", "k3+"]
+"""Which estimator; `+` takes its value and the gradient of k2."""
+Statistics = Literal["attempt", "token"]
+"""What weighs alike in a batch statistic: each attempt (row), or each token (length bias)."""
+Level = Literal["token", "sequence"]
+RejectionStatistic = Literal[
+    "token_k1",
+    "token_k2",
+    "token_k3",
+    "seq_sum_k1",
+    "seq_sum_k2",
+    "seq_sum_k3",
+    "seq_mean_k1",
+    "seq_mean_k2",
+    "seq_mean_k3",
+    "seq_max_k2",
+    "seq_max_k3",
+]
+"""Divergence of a token, or of a sequence by sum, mean or maximum; names as in verl."""
+LOSSES = ("ppo", "gspo", "cispo", "reinforce")
+"""Which policy loss; a dotted path `package.module:function` is a name as well."""
+
+
 class AdvantageSettings(Struct, frozen=True, kw_only=True):
     """Advantages."""
 
-    estimator: Estimator = "grpo"
+    estimator: str = "grpo"
+    """One of `ESTIMATORS`, or the dotted path of a function from an `EstimatorInput` to
+    advantages."""
     statistics: Statistics = "attempt"
     """What weighs alike where a batch is whitened (`ppo`, `reinforce++`)."""
     gamma: Share | None = None
@@ -60,6 +90,10 @@ class AdvantageSettings(Struct, frozen=True, kw_only=True):
     alpha: float = 1.0
     """How much longer agreement weighs (`hgpo`)."""
     anchor: AnchorKind = "state"
+
+    def __post_init__(self) -> None:
+        """Refuse a name that stands for nothing."""
+        _require_name("advantage estimator", self.estimator, ESTIMATORS)
 
     @property
     def discount(self) -> float:
@@ -86,6 +120,32 @@ class KlSettings(Struct, frozen=True, kw_only=True):
         return "k1" if self.place == "reward" else "k3"
 
 
+class Rejection(Struct, frozen=True, kw_only=True):
+    """What is left out of the loss.
+
+    k1 = log pi_rollout - log pi_old is kept inside [log low, log high]; k2 and k3 are kept up to
+    `high`. A sequence statistic keeps or leaves out the whole row.
+    """
+
+    statistic: RejectionStatistic = "token_k3"
+    high: Annotated[float, Meta(gt=0.0)] = 0.01
+    low: Annotated[float, Meta(gt=0.0)] | None = None
+    """Of k1 only; `None` is 1 / high."""
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that no token can meet."""
+        if self.statistic.endswith("k1"):
+            low = 1 / self.high if self.low is None else self.low
+            if low > self.high:
+                raise ValueError(
+                    f"rejection by {self.statistic}: low {low:g} is above high {self.high:g}"
+                )
+        elif self.low is not None:
+            raise ValueError(
+                f"rejection by {self.statistic} has no lower bound; leave `low` out, or take a k1"
+            )
+
+
 class MismatchSettings(Struct, frozen=True, kw_only=True):
     """What is done about rollout and trainer not being quite the same policy."""
 
@@ -97,10 +157,31 @@ class MismatchSettings(Struct, frozen=True, kw_only=True):
     reject: tuple[Rejection, ...] = ()
 
 
+class Clip(Struct, frozen=True, kw_only=True):
+    """How far the ratio to the old policy may go."""
+
+    low: float = 0.2
+    """Ratios below 1 - low are clipped."""
+    high: float = 0.2
+    """Ratios above 1 + high are clipped; DAPO's clip-higher is 0.28 (arXiv:2503.14476)."""
+    dual: float | None = 3.0
+    """c of the dual clip (arXiv:1912.09729) for negative advantages; `None` is off."""
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that clip everything or nothing."""
+        if not 0 <= self.low < 1 or self.high < 0:
+            raise ValueError(
+                f"clip low {self.low:g} must lie in [0, 1) and high {self.high:g} at 0 or above"
+            )
+        if self.dual is not None and self.dual <= 1:
+            raise ValueError(f"dual clip {self.dual:g} must be above 1 (usually 3), or null")
+
+
 class LossSettings(Struct, frozen=True, kw_only=True):
     """The policy loss."""
 
-    kind: LossKind = "ppo"
+    kind: str = "ppo"
+    """One of `LOSSES`, or the dotted path of a function with the arguments of `ppo_loss`."""
     clip: Clip | None = None
     """`None` is the usual clip of the kind."""
     aggregation: Aggregation = "token-mean"
@@ -110,6 +191,10 @@ class LossSettings(Struct, frozen=True, kw_only=True):
     """The fixed length of `seq-mean-token-sum-norm`."""
     entropy: Annotated[float, Meta(ge=0.0)] = 0.0
     """Coefficient of the entropy bonus."""
+
+    def __post_init__(self) -> None:
+        """Refuse a name that stands for nothing."""
+        _require_name("policy loss", self.kind, LOSSES)
 
 
 class ValueSettings(Struct, frozen=True, kw_only=True):
@@ -121,6 +206,50 @@ class ValueSettings(Struct, frozen=True, kw_only=True):
     """A value that moves further in one update earns nothing for it."""
     learning_rate: Annotated[float, Meta(gt=0.0)] = 1e-3
     """Of the head alone."""
+
+
+class RewardSettings(Struct, frozen=True, kw_only=True):
+    """What counts how much; everything but the outcome is off unless asked for."""
+
+    outcome: Literal["success", "reward"] = "success"
+    """The outcome is S (0 or 1), or the share r of weighted checks that pass."""
+    outcome_weight: Weight = 1.0
+    step_weights: dict[str, Weight] = {}
+    """Source of step rewards to the weight of its sum over the Episode."""
+    invalid_cost: Weight = 0.0
+    """Taken off for each step whose reply could not be read or whose Action was refused."""
+    efficiency_weight: Weight = 0.0
+    """Weight of optimal_steps / steps, earned by successes only."""
+
+
+class CurriculumSettings(Struct, frozen=True, kw_only=True):
+    """How attempts and tasks are chosen."""
+
+    adaptive: bool = True
+    """If not, each chosen task gets `attempts`."""
+    attempts: Attempts = 8
+    """A full try: untried tasks, and those that are sometimes solved."""
+    attempts_unsolved: Attempts = 4
+    """Never solved after a full try."""
+    attempts_mastered: Attempts = 2
+    mastered_above: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.8
+    """Success rates above it are mastery."""
+    rate_step: Annotated[float, Meta(gt=0.0, le=1.0)] = 0.3
+    """Weight of the newest group in the success rate."""
+    recheck_updates: Annotated[int, Meta(ge=1)] = 20
+    """A mastered task is tried again when so many updates went by."""
+    least_weight: Annotated[float, Meta(gt=0.0)] = 0.02
+    """Weight of tasks from which nothing can be learnt now; keeps them from being forgotten."""
+    shares: dict[str, Annotated[float, Meta(gt=0.0)]] = {}
+    """Domain to its share of the tasks of an update; empty is equal shares."""
+
+
+class ParityLimits(Struct, frozen=True, kw_only=True):
+    """What may differ; the defaults are for fp32 on one machine."""
+
+    max_abs: float = 1e-4
+    mean_abs: float = 1e-5
+    k3: float = 1e-6
 
 
 class LearningSettings(Struct, frozen=True, kw_only=True):
@@ -136,11 +265,51 @@ class LearningSettings(Struct, frozen=True, kw_only=True):
     parity: ParityLimits = ParityLimits()
 
 
-def usual_clip(kind: LossKind) -> Clip:
+def usual_clip(kind: str) -> Clip:
     """Return the clip that a kind of loss is usually run with."""
     if kind == "gspo":
         return Clip(low=3e-4, high=4e-4, dual=None)
     return Clip() if kind == "ppo" else Clip(dual=None)
+
+
+def outside_paths(learning: LearningSettings) -> tuple[str, ...]:
+    """Return the dotted paths of an estimator and a loss that are not built in."""
+    return tuple(name for name in (learning.advantage.estimator, learning.loss.kind) if ":" in name)
+
+
+def source_hashes(learning: LearningSettings) -> dict[str, str]:
+    """Return the SHA-256 of the source of each module that an outside function is in, by path.
+
+    Raises:
+        ConfigError: a path leads to no function, or to one without source text.
+    """
+    hashes: dict[str, str] = {}
+    for path in outside_paths(learning):
+        function = load(path)
+        if not callable(function):
+            raise ConfigError(f"{path} is no function; see the how-to page on training")
+        names = sorted({path.partition(":")[0], function.__module__})
+        try:
+            text = "".join(inspect.getsource(import_module(name)) for name in names)
+        except (OSError, TypeError) as error:
+            raise ConfigError(
+                f"{path} has no source text, so a change of it could not be noticed: {error}"
+            ) from None
+        hashes[path] = hashlib.sha256(text.encode()).hexdigest()
+    return hashes
+
+
+def compares_groups(estimator: str) -> bool:
+    """Whether an estimator compares the attempts of a group, so that it needs two that differ.
+
+    A function from outside says so by its attribute `compares_groups`.
+
+    Raises:
+        ConfigError: a dotted path leads nowhere.
+    """
+    if ":" in estimator:
+        return bool(getattr(load(estimator), "compares_groups", False))
+    return estimator in RELATIVE
 
 
 def read_settings(data: Mapping[str, Any], kind: type[S]) -> S:
@@ -167,6 +336,7 @@ def require_learnable(settings: LearningSettings, sampling: Sampling, max_steps:
     Raises:
         ConfigError: says what does not go together and what to change.
     """
+    source_hashes(settings)
     _require_groups(settings)
     estimator = settings.advantage.estimator
     if estimator in STEPWISE and max_steps < 2:
@@ -199,7 +369,7 @@ def require_learnable(settings: LearningSettings, sampling: Sampling, max_steps:
 
 def _require_groups(settings: LearningSettings) -> None:
     estimator, curriculum = settings.advantage.estimator, settings.curriculum
-    if estimator not in RELATIVE:
+    if not compares_groups(estimator):
         return
     numbers = {"attempts": curriculum.attempts}
     if curriculum.adaptive:
@@ -223,6 +393,11 @@ def _require_known(data: Mapping[str, Any], kind: type[Any], path: str) -> None:
         inner = next((t for t in _types(fields[key]) if _is_struct(t)), None)
         if inner is not None and isinstance(value, Mapping):
             _require_known(value, inner, f"{path}.{key}" if path else key)
+
+
+def _require_name(what: str, name: str, names: Collection[str]) -> None:
+    if name not in names and ":" not in name:
+        raise ValueError(str(unknown(what, name, names)))
 
 
 def _types(annotation: Any) -> tuple[Any, ...]:

@@ -72,8 +72,8 @@ def scalars_of(line: Line) -> Scalars:
     return Scalars(kind=kind, at=at, values=values)
 
 
-def _flat(path: str, told: dict[str, Any]) -> Iterator[tuple[str, float]]:
-    for name, value in told.items():
+def _flat(path: str, line: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    for name, value in line.items():
         whole = f"{path}/{name or 'all'}"
         if isinstance(value, dict):
             yield from _flat(whole, value)
@@ -163,8 +163,8 @@ class TensorBoard:
         """Write one line; with the first, all that came before it in an earlier process."""
         lines = (line,) if self._began else read_metrics(self._folder)
         self._began = True
-        for told in lines:
-            scalars = scalars_of(told)
+        for line in lines:
+            scalars = scalars_of(line)
             for name, value in scalars.values.items():
                 self._writer.add_scalar(name, value, scalars.at)
 

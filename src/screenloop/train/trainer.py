@@ -26,32 +26,34 @@ from screenloop.report.training.metrics import (
 from screenloop.store.blobs import BlobStore
 from screenloop.train.checkpoint import Checkpoint, RunCounters, save_checkpoint
 from screenloop.train.curriculum import TaskProgress, after_group, attempts_for, choose_tasks
-from screenloop.train.data.attempts import train_attempt
 from screenloop.train.data.demonstrations import Tokeniser
-from screenloop.train.data.samples import Sample
 from screenloop.train.data.streams import stream, stream_seed
-from screenloop.train.guard.guards import require_fresh, require_scored
-from screenloop.train.guard.stops import TrainingStopped, write_evidence
+from screenloop.train.guard.stops import (
+    TrainingStopped,
+    require_fresh,
+    require_scored,
+    write_evidence,
+)
 from screenloop.train.learner import Learner
 from screenloop.train.lines import (
     PlayedBatch,
-    UpdateTold,
+    UpdateOutcome,
     by_domain,
     domain_of,
     groups_with_spread,
     update_line,
 )
 from screenloop.train.loss.scoring import Patches
-from screenloop.train.preparation import prepare_update, reads_all
+from screenloop.train.preparation import prepare_update, reads_all, train_attempt
 from screenloop.train.recipe import Recipe, TaskSets
-from screenloop.train.rollouts import EpisodeFiles, Played, Rollouts, one_each, update_attempts
-from screenloop.train.sft import WarmUp
-from screenloop.train.warming import WarmUpSeams, warm_up
+from screenloop.train.rollouts import EpisodeFiles, Rollouts, one_each, update_attempts
+from screenloop.train.types import PlayedAttempt, Sample
+from screenloop.train.warm_up import WarmUp, WarmUpSeams, warm_up
 from screenloop.types import Struct, Task
 
 T = TypeVar("T")
 Watch = Callable[[Line], None]
-WITNESSES = 64
+PARITY_SAMPLES = 64
 """Samples that the parity gate looks at in a batch without anything to learn from."""
 
 
@@ -117,7 +119,7 @@ class Trainer:
         self._progress = {task.key: task for task in checkpoint.progress}
         self.learner.restore(checkpoint.learner)
 
-    async def begin(self, demonstrations: Callable[[], Awaitable[Sequence[Played]]]) -> None:
+    async def begin(self, demonstrations: Callable[[], Awaitable[Sequence[PlayedAttempt]]]) -> None:
         """Measure the untrained policy and warm it up.
 
         Args:
@@ -206,16 +208,16 @@ class Trainer:
 
     # ---- warm-up ---------------------------------------------------------------------------
 
-    async def _warm_up(self, demonstrations: Sequence[Played]) -> None:
+    async def _warm_up(self, demonstrations: Sequence[PlayedAttempt]) -> None:
         settings = self._settings.warm_up
         self._files.write("demonstrations", demonstrations)
         samples = [s for one in demonstrations for s in self._tokeniser.samples(one.episode)]
         seams = WarmUpSeams(
             measure=self._measured, collect=self._collected, patches=self._patches, tell=self._tell
         )
-        pupil = WarmUp(self.learner.policy, settings, seed=self._seed)
+        trainee = WarmUp(self.learner.policy, settings, seed=self._seed)
         try:
-            steps = await warm_up(pupil, samples, settings, seams)
+            steps = await warm_up(trainee, samples, settings, seams)
         except TrainingStopped as stopped:
             write_evidence(self._folder, stopped.evidence)
             await self._hand_over()
@@ -259,7 +261,7 @@ class Trainer:
         samples = [sample for attempt in attempts for sample in attempt.samples]
         require_scored(batch.played, number)
         require_fresh(samples, version=version, max_staleness=self._settings.rollout.max_staleness)
-        witnesses = samples[:WITNESSES]
+        parity_samples = samples[:PARITY_SAMPLES]
         ahead = reads_all(learning)
         patches = self._patches(samples if ahead else [])
         prepared = await self._beside(
@@ -267,10 +269,12 @@ class Trainer:
         )
         chosen = prepared.chosen
         if not ahead:
-            patches = self._patches(chosen.samples or witnesses)
+            patches = self._patches(chosen.samples or parity_samples)
         at.append(self._clocks.wall())
         figures = await self._beside(
-            lambda: self.learner.update(chosen.samples, patches, witnesses, prepared.value_rows)
+            lambda: self.learner.update(
+                chosen.samples, patches, parity_samples, prepared.value_rows
+            )
         )
         self._learn_progress(batch.played, number)
         self.counters = replace(
@@ -290,15 +294,18 @@ class Trainer:
             update=at[2] - at[1],
             evaluate=at[3] - at[2],
         )
-        told = UpdateTold(
+        outcome = UpdateOutcome(
             update=number,
             version=version,
             batch=batch,
             attempts=attempts,
             prepared=prepared,
             figures=figures,
+            held_out=held_out,
+            seconds=seconds,
+            cpu_s=self.spent()[1],
         )
-        self._tell(update_line(told, held_out=held_out, seconds=seconds, cpu_s=self.spent()[1]))
+        self._tell(update_line(outcome))
 
     async def _beside(self, work: Callable[[], T]) -> T:
         """Do the learner's work, in a thread where later attempts are played meanwhile."""
@@ -333,7 +340,7 @@ class Trainer:
             [self._by_key[key] for key in keys],
             [attempts_for(self._progress[key], curriculum) for key in keys],
         )
-        began, before = self._clocks.wall(), self.engine.counters.told()
+        began, before = self._clocks.wall(), self.engine.counters.as_dict()
         played = await self._rollouts.play(
             planned,
             self.engine,
@@ -344,11 +351,11 @@ class Trainer:
             played=played,
             seconds=self._clocks.wall() - began,
             before=before,
-            after=self.engine.counters.told(),
+            after=self.engine.counters.as_dict(),
         )
 
-    def _learn_progress(self, played: Sequence[Played], number: int) -> None:
-        groups: dict[str, list[Played]] = {}
+    def _learn_progress(self, played: Sequence[PlayedAttempt], number: int) -> None:
+        groups: dict[str, list[PlayedAttempt]] = {}
         for one in played:
             groups.setdefault(one.planned.group_id, []).append(one)
         for group in groups.values():

@@ -21,10 +21,9 @@ from screenloop.store.blobs import FolderBlobs
 pytest.importorskip("torch")
 
 from screenloop.report.training.metrics import UpdateLine, WarmUpLine, read_metrics
-from screenloop.train.instances import instances_for
 from screenloop.train.recipe import Recipe, RolloutSettings, TaskSets, WarmUpSettings
 from screenloop.train.recipes import tiny_text
-from screenloop.train.run import train
+from screenloop.train.run import instances_for, train
 
 
 def short_recipe() -> Recipe:

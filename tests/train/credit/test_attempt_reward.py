@@ -5,13 +5,8 @@ from train_parts import episode, verdict
 
 from screenloop.actions import Wait
 from screenloop.errors import Blame, ConfigError
-from screenloop.train.credit.reward import (
-    ProgressRewards,
-    RewardSettings,
-    attempt_reward,
-    invalid_steps,
-    progress,
-)
+from screenloop.train.credit.reward import ProgressRewards, attempt_reward, invalid_steps, progress
+from screenloop.train.settings import RewardSettings
 from screenloop.types import CheckResult, Effect, Unscored
 
 FINE = {"actions": (Wait(seconds=1.0),), "effects": (Effect(ok=True),)}

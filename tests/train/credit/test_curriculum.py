@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from screenloop.errors import ConfigError
 from screenloop.train.curriculum import (
-    CurriculumSettings,
     TaskProgress,
     after_group,
     attempts_for,
@@ -16,6 +15,7 @@ from screenloop.train.curriculum import (
     learnability,
 )
 from screenloop.train.data.streams import attempt_seed, stream, stream_seed
+from screenloop.train.settings import CurriculumSettings
 
 RULES = CurriculumSettings()
 

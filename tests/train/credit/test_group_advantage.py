@@ -116,7 +116,7 @@ def test_long_attempts_weigh_no_more_unless_steps_are_pooled():
     rewards, groups = torch.tensor([1.0, 0.0, 0.0]), torch.tensor([0, 0, 0])
     steps = torch.tensor([7, 1, 1])
     plain = group_relative(rewards, groups, normalise="none")
-    pooled = group_relative(rewards, groups, normalise="none", rows_n=steps)
+    pooled = group_relative(rewards, groups, normalise="none", rows_A=steps)
     assert plain.tolist() == _values([2 / 3, -1 / 3, -1 / 3])
     assert pooled.tolist() == _values([1 - 7 / 9, -7 / 9, -7 / 9])
 

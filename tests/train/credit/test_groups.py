@@ -3,12 +3,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from screenloop.errors import ConfigError
-from screenloop.train.credit.groups import ScoredAttempt, select_groups
+from screenloop.train.credit.groups import select_groups
+from screenloop.train.types import AttemptReward, TrainAttempt
+
+
+def _attempt(name, group, total):
+    reward = None
+    if total is not None:
+        reward = AttemptReward(
+            success=total > 0, total=total, components={}, step_rewards=(), step_costs=()
+        )
+    return TrainAttempt(attempt_id=name, group_id=group, reward=reward, samples=())
 
 
 def _attempts(**groups):
     return [
-        ScoredAttempt(attempt_id=f"{name}{i}", group_id=name, reward=reward)
+        _attempt(f"{name}{i}", name, reward)
         for name, rewards in groups.items()
         for i, reward in enumerate(rewards)
     ]
@@ -19,8 +29,8 @@ def test_unscored_attempts_leave_before_any_mean_and_useless_groups_are_counted(
         _attempts(good=[1.0, None, 0.0], few=[1.0, None], flat=[0.5, 0.5, None], gone=[None, None])
     )
     assert [a.attempt_id for a in found.attempts] == ["good0", "good2"]
-    assert found.rewards_n == (1.0, 0.0)
-    assert found.groups_n == (0, 0)
+    assert found.rewards_A == (1.0, 0.0)
+    assert found.groups_A == (0, 0)
     counts = found.counts
     assert (counts.groups, counts.kept, counts.too_few, counts.no_spread) == (4, 1, 2, 1)
     assert (counts.attempts, counts.unscored, counts.trained) == (10, 5, 2)
@@ -28,7 +38,7 @@ def test_unscored_attempts_leave_before_any_mean_and_useless_groups_are_counted(
 
 def test_estimators_that_compare_nothing_keep_every_scored_attempt():
     found = select_groups(_attempts(few=[1.0], flat=[0.5, 0.5], gone=[None]), relative=False)
-    assert found.rewards_n == (1.0, 0.5, 0.5)
+    assert found.rewards_A == (1.0, 0.5, 0.5)
     assert (found.counts.kept, found.counts.too_few, found.counts.no_spread) == (2, 1, 0)
 
 
@@ -42,18 +52,20 @@ def test_every_group_and_attempt_is_accounted_for(groups):
     counts = found.counts
     assert counts.groups == counts.kept + counts.too_few + counts.no_spread
     assert counts.attempts == sum(map(len, groups))
-    assert counts.trained == len(found.attempts) == len(found.groups_n)
-    for index in set(found.groups_n):
+    assert counts.trained == len(found.attempts) == len(found.groups_A)
+    for index in set(found.groups_A):
         rewards = [
-            a.reward for a, g in zip(found.attempts, found.groups_n, strict=True) if g == index
+            a.reward.total
+            for a, g in zip(found.attempts, found.groups_A, strict=True)
+            if g == index
         ]
         assert len(rewards) >= 2
         assert max(rewards) > min(rewards)
 
 
 def test_an_attempt_given_twice_or_a_reward_that_is_no_number_is_refused():
-    one = ScoredAttempt(attempt_id="a", group_id="g", reward=1.0)
+    one = _attempt("a", "g", 1.0)
     with pytest.raises(ConfigError, match="is there twice"):
         select_groups([one, one])
     with pytest.raises(ConfigError, match="has the reward None"):
-        select_groups([ScoredAttempt(attempt_id="a", group_id="g", reward=float("nan"))])
+        select_groups([_attempt("a", "g", float("nan"))])

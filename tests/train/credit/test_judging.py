@@ -21,14 +21,10 @@ from screenloop.rollout.plans import golden_plan
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.suites.catalog import find_suite, select
 from screenloop.train.credit.judging import step_of
-from screenloop.train.credit.reward import (
-    ProgressRewards,
-    RewardSettings,
-    attempt_reward,
-    counts_progress,
-)
+from screenloop.train.credit.reward import ProgressRewards, attempt_reward, counts_progress
 from screenloop.train.rollouts import Rollouts, one_each, training_config
 from screenloop.train.run import train
+from screenloop.train.settings import RewardSettings
 
 (TASK,) = select(find_suite("phone-core"), glob="easier_to_read")
 """Three settings, each on its own; five touches."""

@@ -9,12 +9,12 @@ from trainer_parts import micro_settings
 
 from screenloop.config import Window
 from screenloop.report.training.metrics import UpdateLine, read_metrics
-from screenloop.train.credit.advantage import TrainAttempt, update_samples
-from screenloop.train.credit.kl_costs import kl_costs
-from screenloop.train.credit.reward import AttemptReward
+from screenloop.train.credit.advantage import update_samples
 from screenloop.train.data.samples import window_samples
+from screenloop.train.loss.kl import kl_costs
 from screenloop.train.run import train
 from screenloop.train.settings import AdvantageSettings, KlSettings
+from screenloop.train.types import AttemptReward, TrainAttempt
 
 WINDOW = Window(steps=3, overlap=1)
 

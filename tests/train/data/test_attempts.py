@@ -9,11 +9,10 @@ from trainer_parts import micro_settings
 from screenloop.errors import ConfigError
 from screenloop.report.training.metrics import UpdateLine, read_metrics
 from screenloop.store.blobs import MemoryBlobs
-from screenloop.train.credit.reward import RewardSettings
-from screenloop.train.data.attempts import train_attempt
-from screenloop.train.rollouts import PlannedAttempt, Played
+from screenloop.train.preparation import train_attempt
 from screenloop.train.run import train
-from screenloop.train.settings import LearningSettings
+from screenloop.train.settings import LearningSettings, RewardSettings
+from screenloop.train.types import PlannedAttempt, PlayedAttempt
 from screenloop.types import Blame, CheckResult, Unscored
 
 PROGRESS = LearningSettings(reward=RewardSettings(step_weights={"progress": 0.5}))
@@ -35,7 +34,7 @@ def played(verdicts=(), final=None, steps=2):
         episode([{}] * steps, final or seen(True, True)), calls=tuple(call_records(steps))
     )
     planned = PlannedAttempt(episode_id="e", group_id="g", task=task(), seed=0)
-    return Played(planned=planned, episode=whole, records=(), verdicts=verdicts)
+    return PlayedAttempt(planned=planned, episode=whole, records=(), verdicts=verdicts)
 
 
 def made(one, learning=PROGRESS):

@@ -14,15 +14,15 @@ from train_parts import (
     played_calls,
     prompts,
     synthetic_calls,
+    token_scores,
+    whole_rows,
 )
 
 from screenloop.agent.history import windows
 from screenloop.config import Window
 from screenloop.errors import ConfigError
-from screenloop.train.data.batch import attempt_rows, collate
-from screenloop.train.data.records import CallTokens, expand_prompts
+from screenloop.train.data.records import expand_prompts
 from screenloop.train.data.samples import (
-    cut_to,
     step_samples,
     window_samples,
     with_attempt_advantage,
@@ -30,7 +30,8 @@ from screenloop.train.data.samples import (
     with_token_advantages,
 )
 from screenloop.train.guard.parity import judge_parity, measure_parity
-from screenloop.train.loss.logprobs import token_scores
+from screenloop.train.loss.scoring import sampled_rows
+from screenloop.train.types import CallTokens
 
 BANNED = (PAD, IMAGE_START, IMAGE_END, IMAGE)
 
@@ -194,15 +195,10 @@ def test_log_probs_recomputed_on_samples_are_those_of_the_rollout():
     policy = ToyPolicy()
     calls = played_calls(policy, 14, Window(steps=5, overlap=2), BANNED)
     assert not set(BANNED) & {token for call in calls for token in call.reply_ids}
-    batch = collate(window_samples("e", calls, placeholder_id=IMAGE), pad_id=PAD)
-    scores = token_scores(policy(batch.token_ids_bt), batch.token_ids_bt, banned_ids=BANNED)
-    parity = measure_parity(
-        batch.rollout_log_probs_bt,
-        scores.log_probs_bt,
-        batch.mask_bt,
-        batch.token_ids_bt,
-        [s.name for s in batch.samples],
-    )
+    samples = window_samples("e", calls, placeholder_id=IMAGE)
+    rollout, mask, ids = whole_rows(samples, "rollout_log_probs", "loss_mask", "token_ids")
+    log_probs, _ = token_scores(policy(ids), ids, banned_ids=BANNED)
+    parity = measure_parity(rollout, log_probs, mask, ids, [s.name for s in samples])
     assert parity.tokens == sum(len(call.reply_ids) for call in calls)
     assert parity.k3 < 1e-6
     assert judge_parity(parity) is None
@@ -215,9 +211,9 @@ def test_windows_and_single_steps_give_equal_gradients_from_fewer_tokens():
         calls = played_calls(policy, 12, Window(), BANNED)
         advantages = {i: 0.3 * i - 1 for i in range(12)}
         samples = [with_step_advantages(s, advantages) for s in layout("e", calls)]
-        batch = collate(samples, pad_id=PAD)
-        scores = token_scores(policy(batch.token_ids_bt), batch.token_ids_bt, banned_ids=BANNED)
-        loss = -(scores.log_probs_bt * batch.advantages_bt * batch.mask_bt).sum()
+        ids, laid, mask = whole_rows(samples, "token_ids", "advantages", "loss_mask")
+        log_probs, _ = token_scores(policy(ids), ids, banned_ids=BANNED)
+        loss = -(log_probs * laid * mask).sum()
         loss.backward()
         gradients.append(torch.cat([p.grad.flatten() for p in policy.parameters()]))
         tokens.append(sum(len(s.token_ids) for s in samples))
@@ -244,23 +240,6 @@ def test_a_wrong_number_of_advantages_is_refused():
         with_step_advantages(samples[0], {0: 1.0})
 
 
-@given(any_window(), st.integers(1, 300))
-@settings(max_examples=40, deadline=None)
-def test_a_cut_never_splits_a_reply_or_a_picture_and_names_what_it_drops(window, limit):
-    for sample in window_samples("e", _calls(45, window)[:12]):
-        cut = cut_to(sample, limit)
-        kept = cut.sample.spans if cut.sample else ()
-        assert [*[s.call_id for s in kept], *cut.dropped_call_ids] == [
-            s.call_id for s in sample.spans
-        ]
-        if cut.sample is None:
-            continue
-        assert len(cut.sample.token_ids) <= limit
-        assert cut.sample.token_ids[-1] == END
-        assert cut.sample.token_ids.count(IMAGE_START) == cut.sample.token_ids.count(IMAGE_END)
-        assert cut.sample.token_ids.count(IMAGE) == sum(i.length for i in cut.sample.images)
-
-
 def test_a_sample_says_which_weights_sampled_it():
     from msgspec.structs import replace
 
@@ -268,23 +247,10 @@ def test_a_sample_says_which_weights_sampled_it():
     assert window_samples("e", calls)[0].weights_versions == (0, 2)
 
 
-def test_attempt_rows_join_the_windows_of_an_attempt():
-    first = window_samples("a", synthetic_calls(12))
-    second = window_samples("b", synthetic_calls(2))
-    batch = collate([*first, *second], pad_id=PAD)
-    rows, mask = attempt_rows(batch.rollout_log_probs_bt, batch.mask_bt, batch.attempts_b)
-    assert mask.sum(dim=1).tolist() == [
-        sum(s.sampled for s in first),
-        sum(s.sampled for s in second),
-    ]
-    expected = [p for call in synthetic_calls(12) for p in call.log_probs]
-    assert rows[0].tolist() == pytest.approx(expected, abs=1e-6)
-
-
 def test_a_batch_refuses_samples_drawn_under_different_bans():
     one = window_samples("a", synthetic_calls(1, banned=(7,)))
     other = window_samples("b", synthetic_calls(1))
     with pytest.raises(ConfigError, match="separate batches"):
-        collate([*one, *other], pad_id=PAD)
+        sampled_rows([*one, *other])
     with pytest.raises(ConfigError, match="at least one Sample"):
-        collate([], pad_id=PAD)
+        sampled_rows([])

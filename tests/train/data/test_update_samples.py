@@ -2,14 +2,15 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from train_parts import synthetic_calls
 
 from screenloop.config import Window
 from screenloop.errors import ConfigError
-from screenloop.train.credit.advantage import TrainAttempt, token_rewards, update_samples
-from screenloop.train.credit.reward import AttemptReward
-from screenloop.train.data.samples import cut_to, window_samples
+from screenloop.train.credit.advantage import token_rewards, update_samples
+from screenloop.train.data.samples import window_samples
 from screenloop.train.settings import AdvantageSettings
+from screenloop.train.types import AttemptReward, TrainAttempt
 
 WINDOW = Window(steps=3, overlap=1)
 
@@ -121,8 +122,10 @@ def test_token_rewards_add_up_to_the_total_even_where_calls_were_cut(rewards, co
         step_costs=tuple(costs),
     )
     whole = window_samples("a", synthetic_calls(4, WINDOW))
-    cuts = [cut_to(sample, limit).sample for sample in whole]
-    samples = tuple(sample for sample in cuts if sample is not None)
+    samples = tuple(
+        replace(sample, spans=tuple(span for span in sample.spans if span.end <= limit))
+        for sample in whole
+    )
     attempt = TrainAttempt(attempt_id="a", group_id="g", reward=reward, samples=samples)
     found = token_rewards(attempt)
     assert len(found) == sum(sample.sampled for sample in samples)

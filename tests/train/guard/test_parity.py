@@ -2,27 +2,30 @@ import math
 
 import pytest
 import torch
-from train_parts import IMAGE, IMAGE_END, IMAGE_START, PAD, ToyPolicy, played_calls
+from train_parts import (
+    IMAGE,
+    IMAGE_END,
+    IMAGE_START,
+    PAD,
+    ToyPolicy,
+    played_calls,
+    token_scores,
+    whole_rows,
+)
 
 from screenloop.config import Window
-from screenloop.train.data.batch import collate
 from screenloop.train.data.samples import window_samples
-from screenloop.train.guard.parity import ParityLimits, judge_parity, measure_parity
-from screenloop.train.loss.logprobs import token_scores
+from screenloop.train.guard.parity import judge_parity, measure_parity
+from screenloop.train.settings import ParityLimits
 
 BANNED = (PAD, IMAGE_START, IMAGE_END, IMAGE)
 
 
 def _measured(policy, calls, banned=BANNED):
-    batch = collate(window_samples("e", calls), pad_id=PAD)
-    scores = token_scores(policy(batch.token_ids_bt), batch.token_ids_bt, banned_ids=banned)
-    return measure_parity(
-        batch.rollout_log_probs_bt,
-        scores.log_probs_bt,
-        batch.mask_bt,
-        batch.token_ids_bt,
-        [s.name for s in batch.samples],
-    )
+    samples = window_samples("e", calls)
+    rollout, mask, ids = whole_rows(samples, "rollout_log_probs", "loss_mask", "token_ids")
+    log_probs, _ = token_scores(policy(ids), ids, banned_ids=banned)
+    return measure_parity(rollout, log_probs, mask, ids, [s.name for s in samples])
 
 
 def _calls():

@@ -12,9 +12,8 @@ from trainer_parts import micro_settings
 from screenloop.engine.weights import weights_of
 from screenloop.report.training.metrics import UpdateLine
 from screenloop.train.checkpoint import read_checkpoint
-from screenloop.train.credit.reward import RewardSettings
 from screenloop.train.guard.stops import TrainingStopped
-from screenloop.train.settings import AdvantageSettings
+from screenloop.train.settings import AdvantageSettings, RewardSettings
 
 LEARNING = micro_settings().learning
 

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from screenloop.errors import ConfigError
 from screenloop.train.loss.aggregate import aggregate, token_weights
 from screenloop.train.loss.policy import (
-    Clip,
     cispo_loss,
     gspo_loss,
     policy_loss,
     ppo_loss,
     reinforce_loss,
 )
+from screenloop.train.settings import Clip
 
 LOSSES = {
     "ppo": lambda *of: ppo_loss(*of),
@@ -36,7 +36,7 @@ def _batch(seed, rows=4, tokens=6):
 @given(st.integers(0, 500))
 def test_at_ratio_one_the_loss_is_minus_the_mean_advantage(name, seed):
     old, _, advantages, mask = _batch(seed)
-    loss = aggregate(LOSSES[name](old, old, advantages, mask).loss_bt, mask)
+    loss = aggregate(LOSSES[name](old, old, advantages, mask).loss_B_T, mask)
     assert float(loss) == pytest.approx(-float((advantages * mask).sum() / mask.sum()), abs=1e-6)
 
 
@@ -48,7 +48,7 @@ def test_at_ratio_one_the_gradient_is_that_of_reinforce(name, seed):
     gradients = []
     for loss in (LOSSES[name], reinforce_loss):
         new = old.clone().requires_grad_()
-        aggregate(loss(new, old, advantages, mask).loss_bt, mask).backward()
+        aggregate(loss(new, old, advantages, mask).loss_B_T, mask).backward()
         gradients.append(new.grad)
     assert torch.allclose(*gradients, atol=1e-9)
 
@@ -60,7 +60,7 @@ def test_gradients_of_the_ppo_loss_agree_with_differences(seed):
 
     def loss(log_probs):
         found = ppo_loss(log_probs, old, advantages, mask, clip=Clip(high=0.28, dual=1.5))
-        return aggregate(found.loss_bt, mask).double()
+        return aggregate(found.loss_B_T, mask).double()
 
     ratio = (new - old).exp()
     edges = torch.tensor([0.8, 1.28, 1.5], dtype=torch.float64)
@@ -84,16 +84,16 @@ def test_clip_higher_lets_good_tokens_grow_further():
         grown.grad = None
         ppo_loss(
             grown, old, torch.ones(1, 1), torch.ones(1, 1), clip=Clip(high=high)
-        ).loss_bt.sum().backward()
+        ).loss_B_T.sum().backward()
         assert float(grown.grad) == pytest.approx(slope)
 
 
 def test_the_dual_clip_bounds_the_loss_of_bad_tokens_that_grew():
     old, new = torch.zeros(1, 1), torch.full((1, 1), 3.0)
     bad, mask = torch.full((1, 1), -1.0), torch.ones(1, 1)
-    assert float(ppo_loss(new, old, bad, mask).loss_bt) == pytest.approx(3.0)
+    assert float(ppo_loss(new, old, bad, mask).loss_B_T) == pytest.approx(3.0)
     free = ppo_loss(new, old, bad, mask, clip=Clip(dual=None))
-    assert float(free.loss_bt) == pytest.approx(float(torch.tensor(3.0).exp()))
+    assert float(free.loss_B_T) == pytest.approx(float(torch.tensor(3.0).exp()))
     assert ppo_loss(new, old, bad, mask).clip_fraction_lower == 1.0
 
 
@@ -102,7 +102,7 @@ def test_cispo_keeps_a_gradient_on_tokens_that_ppo_would_drop():
     gradients = {}
     for name, loss in LOSSES.items():
         new = torch.full((1, 1), 1.0, requires_grad=True)
-        loss(new, old, mask, mask).loss_bt.sum().backward()
+        loss(new, old, mask, mask).loss_B_T.sum().backward()
         gradients[name] = float(new.grad)
     assert gradients["ppo"] == 0
     assert gradients["cispo"] == pytest.approx(-1.2)
@@ -112,8 +112,8 @@ def test_the_ratio_of_gspo_is_one_for_the_whole_row():
     old, mask = torch.zeros(1, 4), torch.tensor([[1.0, 1.0, 0.0, 1.0]])
     new = torch.tensor([[0.3, -0.3, 9.0, 0.0]], requires_grad=True)
     found = gspo_loss(new, old, torch.ones(1, 4), mask)
-    assert found.loss_bt[0, [0, 1, 3]].tolist() == pytest.approx([-1.0] * 3)
-    aggregate(found.loss_bt, mask).backward()
+    assert found.loss_B_T[0, [0, 1, 3]].tolist() == pytest.approx([-1.0] * 3)
+    aggregate(found.loss_B_T, mask).backward()
     assert new.grad[0].tolist() == pytest.approx([-1 / 3, -1 / 3, 0, -1 / 3])
 
 
@@ -135,8 +135,9 @@ def test_impossible_clips_are_refused():
 def test_weights_scale_the_loss_of_their_tokens():
     old, new, advantages, mask = _batch(1)
     weights = torch.rand_like(old).requires_grad_()
-    plain = ppo_loss(new, old, advantages, mask).loss_bt
-    weighted = ppo_loss(new, old, advantages, mask, weights_bt=weights).loss_bt
+    plain = ppo_loss(new, old, advantages, mask).loss_B_T
+    of = (new, old, advantages, mask)
+    weighted = policy_loss("ppo", *of, clip=Clip(), weights_B_T=weights).loss_B_T
     assert torch.allclose(weighted, plain * weights.detach())
     assert not weighted.requires_grad
 
@@ -149,16 +150,16 @@ MODES = ["token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-to
 def test_micro_batches_add_up_to_the_whole_batch(mode, cut):
     loss, _, _, mask = _batch(3)
     attempts = torch.tensor([0, 0, 1, 2])
-    weights = token_weights(mask, mode, attempts_b=attempts, length=6)
+    weights = token_weights(mask, mode, attempts_B=attempts, length=6)
     parts = (loss[:cut] * weights[:cut]).sum() + (loss[cut:] * weights[cut:]).sum()
-    whole = aggregate(loss, mask, mode, attempts_b=attempts, length=6)
+    whole = aggregate(loss, mask, mode, attempts_B=attempts, length=6)
     assert float(parts) == pytest.approx(float(whole))
 
 
 def test_an_attempt_weighs_the_same_however_many_windows_it_has():
     mask = torch.tensor([[1.0, 1, 0], [1, 1, 1], [1, 0, 0]])
     attempts = torch.tensor([0, 0, 1])
-    weights = token_weights(mask, "seq-mean-token-mean", attempts_b=attempts)
+    weights = token_weights(mask, "seq-mean-token-mean", attempts_B=attempts)
     assert float(weights[:2].sum()) == pytest.approx(0.5)
     assert float(weights[2].sum()) == pytest.approx(0.5)
     assert float(token_weights(mask, "seq-mean-token-mean")[:2].sum()) == pytest.approx(2 / 3)

@@ -57,15 +57,15 @@ def test_windows_are_joined_for_credit_and_taken_apart_again(steps, window, data
     assert joined == {"a": numbers.tolist()}
     rows = value_rows(samples, by_sample, {"a": [v + 1 for v in joined["a"]]})
     for s in samples:
-        assert torch.equal(rows[s.name].returns_s, rows[s.name].old_s + 1)
+        assert torch.equal(rows[s.name].returns_S, rows[s.name].old_S + 1)
 
 
 def test_explained_variance_is_one_for_foresight_and_none_for_a_constant():
     returns = torch.tensor([0.0, 1.0, 1.0])
-    seen = explained_variance([ValueRow(old_s=returns, returns_s=returns)])
-    blind = explained_variance([ValueRow(old_s=torch.full((3,), 0.4), returns_s=returns)])
+    seen = explained_variance([ValueRow(old_S=returns, returns_S=returns)])
+    blind = explained_variance([ValueRow(old_S=torch.full((3,), 0.4), returns_S=returns)])
     assert (seen, blind) == pytest.approx((1.0, 0.0))
-    assert explained_variance([ValueRow(old_s=returns, returns_s=torch.ones(3))]) == 0.0
+    assert explained_variance([ValueRow(old_S=returns, returns_S=torch.ones(3))]) == 0.0
 
 
 async def test_a_value_reads_the_state_in_front_of_its_token(tmp_path):
@@ -80,8 +80,8 @@ async def test_a_value_reads_the_state_in_front_of_its_token(tmp_path):
             ids = torch.tensor([sample.token_ids])
             states = policy.model.base_model(input_ids=ids).last_hidden_state[0]
             at = [i - 1 for span in sample.spans for i in range(span.start, span.end)]
-            torch.testing.assert_close(found.values_bs[0], head(states[at]), rtol=1e-4, atol=1e-4)
-        assert score(policy, [sample], {}).values_bs is None
+            torch.testing.assert_close(found.values_B_S[0], head(states[at]), rtol=1e-4, atol=1e-4)
+        assert score(policy, [sample], {}).values_B_S is None
 
 
 def paid(attempts):

@@ -24,11 +24,11 @@ from screenloop.engine.tiny import TinySize, tiny_text
 from screenloop.engine.tokenizer import TinyWords, frequent_words
 from screenloop.errors import ConfigError
 from screenloop.report.training.metrics import Line, UpdateLine
-from screenloop.train.curriculum import CurriculumSettings
 from screenloop.train.recipe import Recipe, RolloutSettings, TaskSets, WarmUpSettings
 from screenloop.train.recipes import tiny_text as recipe_of
 from screenloop.train.recipes.touches import PAGES, tasks_of
 from screenloop.train.run import train
+from screenloop.train.settings import CurriculumSettings
 from screenloop.types import Struct
 
 SETTLED = 100

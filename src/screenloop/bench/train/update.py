@@ -29,14 +29,9 @@ from screenloop.engine.policy import Policy
 from screenloop.engine.tiny import TinySize, tiny_text
 from screenloop.engine.tokenizer import TinyWords
 from screenloop.messages import Message, TextPart
-from screenloop.train.data.records import CallTokens
-from screenloop.train.data.samples import (
-    Sample,
-    step_samples,
-    window_samples,
-    with_step_advantages,
-)
+from screenloop.train.data.samples import step_samples, window_samples, with_step_advantages
 from screenloop.train.loss.scoring import micro_batches, sampled_rows, score
+from screenloop.train.types import CallTokens, Sample
 from screenloop.types import Struct
 
 HEAD_TOKENS = 1000
@@ -136,8 +131,8 @@ def _gradient(policy: Policy, samples: Sequence[Sample]) -> list[Tensor]:
     tokens = sum(sample.sampled for sample in samples)
     for part in micro_batches(samples, MICRO_TOKENS):
         rows = sampled_rows([samples[i] for i in part])
-        log_probs_bs = score(policy, rows.samples, {}).log_probs_bs
-        loss = -(log_probs_bs * rows.advantages_bs * rows.mask_bs).sum() / tokens
+        log_probs_B_S = score(policy, rows.samples, {}).log_probs_B_S
+        loss = -(log_probs_B_S * rows.advantages_B_S * rows.mask_B_S).sum() / tokens
         loss.backward()  # type: ignore[no-untyped-call]
     return [p.grad.clone() for p in policy.model.parameters() if p.grad is not None]
 

@@ -224,12 +224,12 @@ def processed(done: Completion, sampling: Sampling) -> tuple[float, ...] | None:
     At temperature 0 the library calls the token that it took certain, which says nothing. For
     tokens that end inside a character, and those of a stop text, it gives no probability.
     """
-    told = done.completion_probabilities
-    if sampling.temperature <= 0 or [token.id for token in told] != done.tokens:
+    sampled = done.completion_probabilities
+    if sampling.temperature <= 0 or [token.id for token in sampled] != done.tokens:
         return None
-    if any(token.prob <= 0 for token in told):
+    if any(token.prob <= 0 for token in sampled):
         return None
-    return tuple(math.log(token.prob) for token in told)
+    return tuple(math.log(token.prob) for token in sampled)
 
 
 def call_seed(seed: int, call_id: str) -> int:

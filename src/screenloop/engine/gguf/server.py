@@ -215,13 +215,13 @@ class LlamaServer:
             async with self._session.request(
                 method, path, data=body, headers={"Content-Type": "application/json"}
             ) as response:
-                told = await response.read()
+                body = await response.read()
         except (aiohttp.ClientError, RuntimeError) as error:
             raise ModelUnavailable(f"{self.card.name}: the library is gone: {error}") from error
         try:
             if response.status == 200:
-                return msgspec.json.decode(told, type=kind)
-            refusal = msgspec.json.decode(told, type=_Refusal).error
+                return msgspec.json.decode(body, type=kind)
+            refusal = msgspec.json.decode(body, type=_Refusal).error
         except msgspec.DecodeError as error:
             raise ModelUnavailable(
                 f"{self.card.name}: {ENGINE} {version(ENGINE)} answered {path} with status "

@@ -1,6 +1,6 @@
 "use strict";
 for (const plot of document.querySelectorAll(".plot")) {
-  const told = JSON.parse(plot.dataset.told);
+  const places = JSON.parse(plot.dataset.hover);
   const at = document.createElement("div");
   const says = document.createElement("div");
   at.className = "at";
@@ -10,8 +10,8 @@ for (const plot of document.querySelectorAll(".plot")) {
   plot.addEventListener("pointermove", (event) => {
     const box = plot.getBoundingClientRect();
     const wanted = (100 * (event.clientX - box.left)) / box.width;
-    let best = told[0];
-    for (const one of told) {
+    let best = places[0];
+    for (const one of places) {
       if (Math.abs(one.left - wanted) < Math.abs(best.left - wanted)) best = one;
     }
     at.hidden = says.hidden = false;

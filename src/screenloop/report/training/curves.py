@@ -84,8 +84,8 @@ class Chart(Struct, frozen=True, kw_only=True):
     y_ticks: tuple[Tick, ...]
     shade: float
     """Percent of the width that is shaded."""
-    told: str
-    """JSON of what a pointer is told: `{left, words}`, one entry a place."""
+    hover: str
+    """JSON of what a pointer shows: `{left, words}`, one entry a place."""
 
 
 def chart(
@@ -143,7 +143,7 @@ def chart(
             for y in marks
         ),
         shade=0.0 if axis.shade_to is None else round(left(axis.shade_to), 2),
-        told=_told(kept, unit, left, axis.noun),
+        hover=_hover(kept, unit, left, axis.noun),
     )
 
 
@@ -235,21 +235,21 @@ def _path(at: Sequence[tuple[float, float]]) -> str:
     return "M" + "L".join(f"{x * scale:.1f} {_SIDE - y * scale:.1f}" for x, y in at)
 
 
-class _Told(Struct, frozen=True, kw_only=True):
+class _Hover(Struct, frozen=True, kw_only=True):
     left: float
     words: list[str]
 
 
-def _told(series: Sequence[Series], unit: Unit, left: Callable[[float], float], noun: str) -> str:
+def _hover(series: Sequence[Series], unit: Unit, left: Callable[[float], float], noun: str) -> str:
     by_x: dict[float, list[str]] = {}
     for one in series:
         for x, y in zip(one.xs, one.ys, strict=True):
             by_x.setdefault(x, []).append(f"{one.name} {say(y, unit)}")
-    told = [
-        _Told(
+    places = [
+        _Hover(
             left=round(left(x), 2),
             words=[f"{noun} {x:.0f}", *by_x[x]] if x > 0 else by_x[x],
         )
         for x in sorted(by_x)
     ]
-    return msgspec.json.encode(told).decode()
+    return msgspec.json.encode(places).decode()

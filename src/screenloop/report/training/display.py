@@ -101,13 +101,13 @@ class Board:
     def _milestones(self) -> Table:
         table = Table.grid(padding=(0, 2))
         for of in ("test", "unseen"):
-            told = [
+            parts = [
                 f"{_WHEN_WORDS[when]} {words.percent(self.measured[(when, of)])}"
                 for when in ("before", "after_sft", "after_rl")
                 if (when, of) in self.measured
             ]
-            if told:
-                table.add_row(Text(of, "dim"), Text("  ".join(told)))
+            if parts:
+                table.add_row(Text(of, "dim"), Text("  ".join(parts)))
         return table
 
     def _success(self) -> Table:
@@ -152,12 +152,12 @@ def _figures(line: UpdateLine) -> Table:
 
 
 def _stages(seconds: StageSeconds) -> Text:
-    told = [
+    parts = [
         f"{name} {getattr(seconds, name):.2f} s"
         for name in seconds.__struct_fields__
         if getattr(seconds, name) > 0
     ]
-    return Text.assemble(("last update  ", "dim"), " · ".join(told))
+    return Text.assemble(("last update  ", "dim"), " · ".join(parts))
 
 
 def line_words(line: Line) -> str:
@@ -229,19 +229,19 @@ class LiveRun:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def result_table(title: str, told: tuple[Gain, ...], facts: tuple[tuple[str, str], ...]) -> Group:
+def result_table(title: str, gains: tuple[Gain, ...], facts: tuple[tuple[str, str], ...]) -> Group:
     """Return what a person wants to see when a run is through.
 
     Args:
         title: Recipe and seed.
-        told: Success at the three ends.
+        gains: Success at the three ends.
         facts: Further names and values, in order.
     """
     table = Table(box=None, pad_edge=False)
     table.add_column("greedy success")
     for name in ("before", "after SFT", "after RL", "by SFT", "by RL"):
         table.add_column(name, justify="right", no_wrap=True)
-    for gain in told:
+    for gain in gains:
         table.add_row(
             SET_WORDS[gain.of],
             words.percent(gain.before),

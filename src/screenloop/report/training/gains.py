@@ -45,13 +45,13 @@ def gains(lines: Iterable[Line]) -> tuple[Gain, ...]:
     return tuple(
         Gain(
             of=of,
-            tasks=list(told.values())[-1].scored,
-            before=_success(told.get("before")),
-            after_sft=_success(told.get("after_sft")),
-            after_rl=_success(told.get("after_rl")),
+            tasks=list(measured.values())[-1].scored,
+            before=_success(measured.get("before")),
+            after_sft=_success(measured.get("after_sft")),
+            after_rl=_success(measured.get("after_rl")),
         )
-        for of, told in found.items()
-        if told
+        for of, measured in found.items()
+        if measured
     )
 
 

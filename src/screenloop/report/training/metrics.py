@@ -194,10 +194,10 @@ def read_metrics(folder: Path) -> tuple[Line, ...]:
 
 
 def _is_later(line: bytes, update: int) -> bool:
-    told = _DECODER.decode(line)
-    match told:
+    read = _DECODER.decode(line)
+    match read:
         case UpdateLine():
-            return told.update > update
+            return read.update > update
         case EvaluationLine():
-            return told.update > update or told.when == "after_rl"
+            return read.update > update or read.when == "after_rl"
     return False

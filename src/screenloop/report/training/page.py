@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
+from screenloop.config import plain
 from screenloop.errors import InfraFault
 from screenloop.report import words
 from screenloop.report.pages import render_page
-from screenloop.report.training.curves import Axis, Chart, Series, chart, even_ticks
+from screenloop.report.training.curves import Axis, Chart, Series, Unit, chart, even_ticks
 from screenloop.report.training.gains import SET_WORDS, Gain, gains, points
-from screenloop.report.training.metrics import EvaluationLine, UpdateLine, WarmUpLine, read_metrics
+from screenloop.report.training.metrics import (
+    EvaluationLine,
+    StageSeconds,
+    UpdateLine,
+    WarmUpLine,
+    read_metrics,
+)
 from screenloop.report.training.run_files import RunRecipe, read_recipe
 from screenloop.store.runs import write_whole
 from screenloop.types import Struct
@@ -81,13 +87,81 @@ class _Stop(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class RunLines(Struct, frozen=True, kw_only=True):
     """The lines of a run, by kind."""
 
     warm_up: tuple[WarmUpLine, ...]
     evaluations: tuple[EvaluationLine, ...]
     updates: tuple[UpdateLine, ...]
     gains: tuple[Gain, ...]
+
+
+class ChartSpec(Struct, frozen=True, kw_only=True):
+    """A chart with one place an update."""
+
+    title: str
+    says: str
+    curves: dict[str, str]
+    """Name of a curve to the field of `UpdateLine` that it shows; a field of several values gives
+    a curve for each."""
+    unit: Unit = "number"
+    stacked: bool = False
+
+
+CHARTS = (
+    ChartSpec(
+        title="Success by domain",
+        says="Sampled attempts of the training tasks, by kind of task.",
+        curves={"all": "success_by_domain"},
+        unit="share",
+    ),
+    ChartSpec(
+        title="Reward",
+        says="What is learnt from, and its named components; success is kept apart from it.",
+        curves={"total": "reward", "components": "reward_components"},
+    ),
+    ChartSpec(
+        title="Groups",
+        says="A group teaches something only where its attempts differ in reward.",
+        curves={
+            "with spread": "groups_with_spread",
+            "no spread": "groups_no_spread",
+            "too few scored": "groups_too_few",
+        },
+        unit="count",
+        stacked=True,
+    ),
+    ChartSpec(
+        title="KL",
+        says="Distance to the policy after the warm-up, and how far each update moved.",
+        curves={"to the reference": "kl", "within the update": "approx_kl"},
+    ),
+    ChartSpec(
+        title="Entropy",
+        says="Nats a token; near 0 the policy no longer tries anything else.",
+        curves={"mean": "entropy"},
+    ),
+    ChartSpec(
+        title="Parity",
+        says="Difference of log-probabilities between engine and trainer, logarithmic; above the "
+        "limit an update is refused.",
+        curves={"maximum": "parity_max", "mean": "parity_mean"},
+        unit="power",
+    ),
+    ChartSpec(
+        title="Prefix cache",
+        says="Prompt tokens taken from the cache, by the engine's counters.",
+        curves={"all": "prefix_hit_share", "own episode alone": "session_hit_share"},
+        unit="share",
+    ),
+    ChartSpec(
+        title="Seconds by stage",
+        says="Wall time of each update, stages on top of each other.",
+        curves={"all": "seconds"},
+        unit="seconds",
+        stacked=True,
+    ),
+)
 
 
 def write_run_page(folder: Path) -> Path:
@@ -108,7 +182,7 @@ def run_view(folder: Path) -> RunView:
         InfraFault: a file cannot be read.
     """
     lines = read_metrics(folder)
-    told = Told(
+    run = RunLines(
         warm_up=tuple(line for line in lines if isinstance(line, WarmUpLine)),
         evaluations=tuple(line for line in lines if isinstance(line, EvaluationLine)),
         updates=tuple(line for line in lines if isinstance(line, UpdateLine)),
@@ -118,17 +192,17 @@ def run_view(folder: Path) -> RunView:
     recipe = read_recipe(folder)
     result = {} if card is None else card.result
     name = f"{result['recipe']}, seed {result['seed']}" if result else folder.name
-    updates = words.plural(len(told.updates), "update")
+    updates = words.plural(len(run.updates), "update")
     return RunView(
         title=name,
-        says=f"{words.plural(len(told.warm_up), 'warm-up step')}, then {updates} of "
+        says=f"{words.plural(len(run.warm_up), 'warm-up step')}, then {updates} of "
         "reinforcement learning",
-        gains=tuple(_gain_view(gain) for gain in told.gains),
+        gains=tuple(_gain_view(gain) for gain in run.gains),
         finished=card is not None,
-        stopped=_stopped(folder, told),
-        tiles=_tiles(told, result),
-        main=_success_chart(told),
-        charts=_charts(told),
+        stopped=_stopped(folder, run),
+        tiles=_tiles(run, result),
+        main=_success_chart(run),
+        charts=_charts(run),
         card=_card_rows(card, folder, recipe),
         settings=() if recipe is None else tuple(_flat(recipe.settings, "")),
     )
@@ -137,11 +211,11 @@ def run_view(folder: Path) -> RunView:
 # ---- curves --------------------------------------------------------------------------------
 
 
-def _success_chart(told: Told) -> Chart | None:
+def _success_chart(run: RunLines) -> Chart | None:
     """Draw success from the untrained policy through the warm-up to the last update."""
-    last = max(1, told.updates[-1].update if told.updates else 1)
+    last = max(1, run.updates[-1].update if run.updates else 1)
     gutter = last * _GUTTER / (1 - _GUTTER)
-    steps = max(1, told.warm_up[-1].step if told.warm_up else 1)
+    steps = max(1, run.warm_up[-1].step if run.warm_up else 1)
 
     def place(line: EvaluationLine) -> float:
         return (
@@ -150,10 +224,10 @@ def _success_chart(told: Told) -> Chart | None:
             else float(line.update)
         )
 
-    series = [_over_updates(told.updates, "sampled, training tasks", lambda line: line.success)]
+    series = _over_updates(run.updates, "sampled, training tasks", "success")
     named = (("validation", "validation"), ("test", "test"), ("unseen", "unseen apps"))
     for of, name in named:
-        some = [line for line in told.evaluations if line.of == of and line.scored]
+        some = [line for line in run.evaluations if line.of == of and line.scored]
         series.append(
             Series(
                 name=f"greedy, {name}",
@@ -180,95 +254,29 @@ def _success_chart(told: Told) -> Chart | None:
     )
 
 
-def _charts(told: Told) -> tuple[Chart, ...]:
-    updates = told.updates
+def _charts(run: RunLines) -> tuple[Chart, ...]:
+    updates = run.updates
     if not updates:
-        return _warm_up_charts(told.warm_up)
+        return _warm_up_charts(run.warm_up)
     high = max(2, updates[-1].update)
     ticks = tuple((max(1.0, x), f"{max(1.0, x):.0f}") for x in even_ticks(high))
     axis = Axis(low=1, high=high, ticks=ticks)
-    domains = sorted({name for line in updates for name in line.success_by_domain})
-    components = sorted({name for line in updates for name in line.reward_components})
-
-    def over(name: str, value: Callable[[UpdateLine], float | None]) -> Series:
-        return _over_updates(updates, name, value)
-
     drawn = (
         chart(
-            "Success by domain",
-            "Sampled attempts of the training tasks, by kind of task.",
-            [over(d or "all", partial(_of_domain, d)) for d in domains],
-            axis,
-            unit="share",
-        ),
-        chart(
-            "Reward",
-            "What is learnt from, and its named components; success is kept apart from it.",
-            [over("total", lambda line: line.reward)]
-            + [over(c, partial(_of_component, c)) for c in components],
-            axis,
-        ),
-        chart(
-            "Groups",
-            "A group teaches something only where its attempts differ in reward.",
+            spec.title,
+            spec.says,
             [
-                over("with spread", lambda line: line.groups_with_spread),
-                over("no spread", lambda line: line.groups_no_spread),
-                over("too few scored", lambda line: line.groups_too_few),
+                one
+                for name, field in spec.curves.items()
+                for one in _over_updates(updates, name, field)
             ],
             axis,
-            unit="count",
-            stacked=True,
-        ),
-        chart(
-            "KL",
-            "Distance to the policy after the warm-up, and how far each update moved.",
-            [
-                over("to the reference", lambda line: line.kl),
-                over("within the update", lambda line: line.approx_kl),
-            ],
-            axis,
-        ),
-        chart(
-            "Entropy",
-            "Nats a token; near 0 the policy no longer tries anything else.",
-            [over("mean", lambda line: line.entropy)],
-            axis,
-        ),
-        chart(
-            "Parity",
-            "Difference of log-probabilities between engine and trainer, logarithmic; above the "
-            "limit an update is refused.",
-            [
-                over("maximum", lambda line: line.parity_max),
-                over("mean", lambda line: line.parity_mean),
-            ],
-            axis,
-            unit="power",
-        ),
-        chart(
-            "Prefix cache",
-            "Prompt tokens taken from the cache, by the engine's counters.",
-            [
-                over("all", lambda line: line.prefix_hit_share),
-                over("own episode alone", lambda line: line.session_hit_share),
-            ],
-            axis,
-            unit="share",
-        ),
-        chart(
-            "Seconds by stage",
-            "Wall time of each update, stages on top of each other.",
-            [
-                over(stage, partial(_of_stage, stage))
-                for stage in updates[0].seconds.__struct_fields__
-            ],
-            axis,
-            unit="seconds",
-            stacked=True,
-        ),
+            unit=spec.unit,
+            stacked=spec.stacked,
+        )
+        for spec in CHARTS
     )
-    return (*(one for one in drawn if one is not None), *_warm_up_charts(told.warm_up))
+    return (*(one for one in drawn if one is not None), *_warm_up_charts(run.warm_up))
 
 
 def _warm_up_charts(lines: Sequence[WarmUpLine]) -> tuple[Chart, ...]:
@@ -296,24 +304,23 @@ def _warm_up_charts(lines: Sequence[WarmUpLine]) -> tuple[Chart, ...]:
     return tuple(one for one in drawn if one is not None)
 
 
-def _of_domain(domain: str, line: UpdateLine) -> float | None:
-    return line.success_by_domain.get(domain)
+def _over_updates(updates: Sequence[UpdateLine], name: str, field: str) -> list[Series]:
+    """Return the curve of a field, or one for each key where the field holds several values."""
+    values = [plain(getattr(line, field)) for line in updates]
+    if not any(isinstance(value, dict) for value in values):
+        return [_curve(updates, name, values)]
+    keys = sorted({key for value in values for key in value})
+    if field == "seconds":
+        keys = list(StageSeconds.__struct_fields__)
+    return [_curve(updates, key or name, [value.get(key) for value in values]) for key in keys]
 
 
-def _of_component(name: str, line: UpdateLine) -> float | None:
-    return line.reward_components.get(name)
-
-
-def _of_stage(stage: str, line: UpdateLine) -> float | None:
-    seconds: float = getattr(line.seconds, stage)
-    return seconds
-
-
-def _over_updates(
-    updates: Sequence[UpdateLine], name: str, value: Callable[[UpdateLine], float | None]
-) -> Series:
-    told = [(float(line.update), value(line)) for line in updates]
-    known = [(x, float(y)) for x, y in told if y is not None]
+def _curve(updates: Sequence[UpdateLine], name: str, values: Sequence[float | None]) -> Series:
+    known = [
+        (float(line.update), float(value))
+        for line, value in zip(updates, values, strict=True)
+        if value is not None
+    ]
     return Series(name=name, xs=tuple(x for x, _ in known), ys=tuple(y for _, y in known))
 
 
@@ -347,15 +354,15 @@ def _gain_view(gain: Gain) -> GainView:
 # ---- figures -------------------------------------------------------------------------------
 
 
-def _tiles(told: Told, result: dict[str, Any]) -> tuple[tuple[str, str, str], ...]:
-    updates = told.updates
+def _tiles(run: RunLines, result: dict[str, Any]) -> tuple[tuple[str, str, str], ...]:
+    updates = run.updates
     prompt = sum(line.prompt_tokens for line in updates)
     cached = sum(line.cached_tokens for line in updates)
     unscored = sum(line.unscored for line in updates)
     spread = sum(line.groups_with_spread for line in updates)
     groups = sum(line.groups for line in updates)
     wall_s = result.get("wall_s")
-    cpu_s = [line.cpu_s for line in told.evaluations] + [line.cpu_s for line in updates]
+    cpu_s = [line.cpu_s for line in run.evaluations] + [line.cpu_s for line in updates]
     return (
         ("updates", words.count(len(updates)), ""),
         (
@@ -418,9 +425,9 @@ def _plain(value: object) -> str:
     return "–" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _stopped(folder: Path, told: Told) -> str:
+def _stopped(folder: Path, run: RunLines) -> str:
     """Return why an update was refused, where none was learnt from since."""
-    last = told.updates[-1].update if told.updates else 0
+    last = run.updates[-1].update if run.updates else 0
     stops = [_read(path, _Stop) for path in sorted(folder.glob("stopped-*.json"))]
     later = [stop for stop in stops if stop.update > last]
     return f"Update {later[-1].update} was refused: {later[-1].reason}" if later else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from screenloop.config import Window, stable_hash
+from screenloop.config import Window, plain, stable_hash
 from screenloop.errors import ConfigError
 from screenloop.report.training.metrics import NAME as METRICS
 from screenloop.store.runs import write_whole
@@ -31,12 +31,16 @@ class RunRecipe(Struct, frozen=True, kw_only=True, omit_defaults=False):
     """Of the trainer, each one resolved, defaults written out."""
     tasks: dict[str, tuple[str, ...]]
     """Keys of the tasks by set."""
+    outside: dict[str, str] = {}
+    """SHA-256 of the source of each estimator or loss that is not built in, by dotted path."""
     fingerprint: str = ""
     """Of all the rest; a run is resumed only where it is the same."""
 
     def fingerprinted(self) -> RunRecipe:
         """Return the recipe with its fingerprint."""
-        bare = msgspec.structs.replace(self, fingerprint="")
+        bare = plain(msgspec.structs.replace(self, fingerprint=""))
+        if not self.outside:
+            del bare["outside"]
         return msgspec.structs.replace(self, fingerprint=stable_hash(bare))
 
 

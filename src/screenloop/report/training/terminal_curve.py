@@ -22,11 +22,11 @@ def learning_curve(lines: Iterable[Line], *, width: int = WIDTH) -> Text:
         lines: Of a run's metrics.
         width: Columns of the plot; updates beyond it are averaged.
     """
-    told = list(lines)
-    sampled = [(line.update, line.success) for line in told if isinstance(line, UpdateLine)]
+    known = list(lines)
+    sampled = [(line.update, line.success) for line in known if isinstance(line, UpdateLine)]
     greedy = [
         (line.update, line.success)
-        for line in told
+        for line in known
         if isinstance(line, EvaluationLine) and line.of == "validation"
     ]
     # Several measurements of the warm-up share update 0: the last is where learning begins.

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from screenloop.errors import ConfigError
+from screenloop.registry import load
 from screenloop.train.credit.gae import gae
 from screenloop.train.credit.group_advantage import (
     dr_grpo,
@@ -20,49 +21,42 @@ from screenloop.train.credit.group_advantage import (
     reinforce_plus_plus_baseline,
     rloo,
 )
-from screenloop.train.credit.groups import GroupCounts, ScoredAttempt, select_groups
-from screenloop.train.credit.reward import AttemptReward
-from screenloop.train.credit.step_advantage import (
-    AnchorFigures,
-    StepAdvantages,
-    StepRows,
-    gigpo,
-    hgpo,
-)
+from screenloop.train.credit.groups import select_groups
+from screenloop.train.credit.step_advantage import StepAdvantages, StepRows, gigpo, hgpo
 from screenloop.train.data.samples import (
-    Sample,
     with_attempt_advantage,
     with_step_advantages,
     with_token_advantages,
 )
-from screenloop.train.settings import RELATIVE, AdvantageSettings
+from screenloop.train.settings import AdvantageSettings, compares_groups
+from screenloop.train.types import (
+    AttemptReward,
+    GroupCounts,
+    Sample,
+    TrainAttempt,
+    UpdateSamples,
+)
 from screenloop.types import Struct
+
+
+class EstimatorInput(Struct, frozen=True, kw_only=True):
+    """What an estimator sees: the attempts of an update that are trained on, group by group."""
+
+    attempts: tuple[TrainAttempt, ...]
+    rewards_A: Tensor
+    """Of each attempt, less what its tokens pay."""
+    groups_A: Tensor
+    """Index of each attempt's group, from 0."""
+    token_rewards_A_S: Tensor
+    """Each step's reward on its last sampled token, less what the token pays."""
+    mask_A_S: Tensor
+    """1 on sampled tokens, 0 behind an attempt's last one."""
+    settings: AdvantageSettings
+
 
 TokenValues = Mapping[str, Sequence[float]]
 """Attempt id to one value a sampled token, in order."""
 _GROUP_ESTIMATORS = {"grpo": grpo, "dr_grpo": dr_grpo, "rloo": rloo}
-
-
-class TrainAttempt(Struct, frozen=True, kw_only=True):
-    """One attempt as an update sees it."""
-
-    attempt_id: str
-    group_id: str
-    reward: AttemptReward | None
-    """`None` when it is unscored."""
-    samples: tuple[Sample, ...]
-    anchors: tuple[str, ...] = ()
-    """One a step; needed by `gigpo` and `hgpo` alone."""
-
-
-class UpdateSamples(Struct, frozen=True, kw_only=True):
-    """What an update trains on."""
-
-    samples: tuple[Sample, ...]
-    counts: GroupCounts
-    anchors: AnchorFigures | None = None
-    returns: dict[str, tuple[float, ...]] = {}
-    """Targets of the value head by attempt, one a sampled token (`ppo`)."""
 
 
 def update_samples(
@@ -92,38 +86,36 @@ def update_samples(
     Raises:
         ConfigError: an attempt is there twice, an anchor, a value or a cost is missing.
     """
-    by_id = {attempt.attempt_id: attempt for attempt in attempts}
     costs = {} if token_costs is None else token_costs
-    selection = select_groups(map(_scored, attempts), relative=settings.estimator in RELATIVE)
-    kept = [by_id[attempt.attempt_id] for attempt in selection.attempts]
+    selection = select_groups(attempts, relative=compares_groups(settings.estimator))
+    kept = selection.attempts
     if not kept:
         return UpdateSamples(samples=(), counts=selection.counts)
-    rewards_n = torch.tensor(
+    rewards_A = torch.tensor(
         [
             reward - sum(costs.get(attempt.attempt_id, ()))
-            for attempt, reward in zip(kept, selection.rewards_n, strict=True)
+            for attempt, reward in zip(kept, selection.rewards_A, strict=True)
         ],
         dtype=torch.float64,
     )
-    groups_n = torch.tensor(selection.groups_n)
+    groups_A = torch.tensor(selection.groups_A)
     match settings.estimator:
         case "grpo" | "dr_grpo" | "rloo":
-            values_n = _GROUP_ESTIMATORS[settings.estimator](rewards_n, groups_n).tolist()
-            samples = [
-                with_attempt_advantage(sample, value)
-                for attempt, value in zip(kept, values_n, strict=True)
-                for sample in attempt.samples
-            ]
-            return UpdateSamples(samples=tuple(samples), counts=selection.counts)
+            values_A = _GROUP_ESTIMATORS[settings.estimator](rewards_A, groups_A)
+            samples = _laid_by_attempt(kept, values_A.tolist())
+            return UpdateSamples(samples=samples, counts=selection.counts)
         case "gigpo" | "hgpo":
-            found = _stepwise(kept, rewards_n, groups_n, settings, costs)
+            found = _stepwise(kept, rewards_A, groups_A, settings, costs)
             return UpdateSamples(
-                samples=_laid_by_step(kept, found.advantages_s.tolist()),
+                samples=_laid_by_step(kept, found.advantages_E.tolist()),
                 counts=selection.counts,
                 anchors=found.anchors,
             )
+        case path if ":" in path:
+            samples = _from_outside(kept, rewards_A, groups_A, settings, costs)
+            return UpdateSamples(samples=samples, counts=selection.counts)
         case _:
-            return _tokenwise(kept, rewards_n, groups_n, settings, selection.counts, values, costs)
+            return _tokenwise(kept, rewards_A, groups_A, settings, selection.counts, values, costs)
 
 
 def token_rewards(attempt: TrainAttempt, costs: Sequence[float] = ()) -> list[float]:
@@ -152,18 +144,10 @@ def token_rewards(attempt: TrainAttempt, costs: Sequence[float] = ()) -> list[fl
     return made
 
 
-def _scored(attempt: TrainAttempt) -> ScoredAttempt:
-    return ScoredAttempt(
-        attempt_id=attempt.attempt_id,
-        group_id=attempt.group_id,
-        reward=None if attempt.reward is None else attempt.reward.total,
-    )
-
-
 def _stepwise(
     kept: Sequence[TrainAttempt],
-    rewards_n: Tensor,
-    groups_n: Tensor,
+    rewards_A: Tensor,
+    groups_A: Tensor,
     settings: AdvantageSettings,
     costs: TokenValues,
 ) -> StepAdvantages:
@@ -184,16 +168,16 @@ def _stepwise(
         anchors += attempt.anchors
         owners += [index] * len(attempt.anchors)
     rows = StepRows(
-        attempts_s=torch.tensor(owners),
-        rewards_s=torch.tensor(rewards, dtype=torch.float64),
-        anchors_s=tuple(anchors),
-        costs_s=torch.tensor(penalties, dtype=torch.float64),
+        attempts_E=torch.tensor(owners),
+        rewards_E=torch.tensor(rewards, dtype=torch.float64),
+        anchors_E=tuple(anchors),
+        costs_E=torch.tensor(penalties, dtype=torch.float64),
     )
     if settings.estimator == "gigpo":
         return gigpo(
             rows,
-            rewards_n,
-            groups_n,
+            rewards_A,
+            groups_A,
             gamma=settings.discount,
             omega=settings.omega,
             normalise=settings.normalise or "none",
@@ -201,8 +185,8 @@ def _stepwise(
         )
     return hgpo(
         rows,
-        rewards_n,
-        groups_n,
+        rewards_A,
+        groups_A,
         history=settings.history,
         gamma=settings.discount,
         alpha=settings.alpha,
@@ -212,57 +196,104 @@ def _stepwise(
 
 def _tokenwise(
     kept: Sequence[TrainAttempt],
-    rewards_n: Tensor,
-    groups_n: Tensor,
+    rewards_A: Tensor,
+    groups_A: Tensor,
     settings: AdvantageSettings,
     counts: GroupCounts,
     values: TokenValues | None,
     costs: TokenValues,
 ) -> UpdateSamples:
     rows = [token_rewards(attempt, costs.get(attempt.attempt_id, ())) for attempt in kept]
-    rewards_nt = _padded(rows)
-    mask_nt = _padded([[1.0] * len(row) for row in rows])
+    rewards_A_S = _padded(rows)
+    mask_A_S = _padded([[1.0] * len(row) for row in rows])
     returns: dict[str, tuple[float, ...]] = {}
     if settings.estimator == "reinforce++":
-        found_nt = reinforce_plus_plus(
-            rewards_nt, mask_nt, gamma=settings.discount, statistics=settings.statistics
+        found_A_S = reinforce_plus_plus(
+            rewards_A_S, mask_A_S, gamma=settings.discount, statistics=settings.statistics
         )
     elif settings.estimator == "reinforce++_baseline":
-        found_nt = reinforce_plus_plus_baseline(
-            rewards_n, groups_n, mask_nt, statistics=settings.statistics
+        found_A_S = reinforce_plus_plus_baseline(
+            rewards_A, groups_A, mask_A_S, statistics=settings.statistics
         )
     else:
         for attempt in kept:
             _require_one_each(attempt, (values or {}).get(attempt.attempt_id, ()), "values")
         assert values is not None
         targets = gae(
-            rewards_nt,
+            rewards_A_S,
             _padded([values[attempt.attempt_id] for attempt in kept]),
-            mask_nt,
+            mask_A_S,
             gamma=settings.discount,
             lam=settings.lam,
             statistics=settings.statistics,
         )
-        found_nt = targets.advantages_bt
+        found_A_S = targets.advantages_B_T
         returns = {
             attempt.attempt_id: tuple(row[: len(own)])
-            for attempt, row, own in zip(kept, targets.returns_bt.tolist(), rows, strict=True)
+            for attempt, row, own in zip(kept, targets.returns_B_T.tolist(), rows, strict=True)
         }
-    samples = [
-        sample
-        for attempt, row, own in zip(kept, found_nt.tolist(), rows, strict=True)
-        for sample in with_token_advantages(attempt.samples, row[: len(own)])
-    ]
-    return UpdateSamples(samples=tuple(samples), counts=counts, returns=returns)
+    samples = _laid_by_token(kept, found_A_S.tolist())
+    return UpdateSamples(samples=samples, counts=counts, returns=returns)
+
+
+def _from_outside(
+    kept: Sequence[TrainAttempt],
+    rewards_A: Tensor,
+    groups_A: Tensor,
+    settings: AdvantageSettings,
+    costs: TokenValues,
+) -> tuple[Sample, ...]:
+    rows = [token_rewards(attempt, costs.get(attempt.attempt_id, ())) for attempt in kept]
+    given = EstimatorInput(
+        attempts=tuple(kept),
+        rewards_A=rewards_A,
+        groups_A=groups_A,
+        token_rewards_A_S=_padded(rows),
+        mask_A_S=_padded([[1.0] * len(row) for row in rows]),
+        settings=settings,
+    )
+    found: Tensor = load(settings.estimator)(given)
+    if not isinstance(found, Tensor) or not found.isfinite().all():
+        raise ConfigError(f"estimator {settings.estimator} must return a tensor of finite numbers")
+    if found.shape == given.rewards_A.shape:
+        return _laid_by_attempt(kept, found.tolist())
+    if found.shape == given.mask_A_S.shape:
+        return _laid_by_token(kept, found.tolist())
+    raise ConfigError(
+        f"estimator {settings.estimator} returned the shape {tuple(found.shape)}; it must be "
+        f"{tuple(given.rewards_A.shape)}, one number an attempt, or "
+        f"{tuple(given.mask_A_S.shape)}, one a sampled token"
+    )
+
+
+def _laid_by_attempt(
+    kept: Sequence[TrainAttempt], advantages_A: Sequence[float]
+) -> tuple[Sample, ...]:
+    return tuple(
+        with_attempt_advantage(sample, value)
+        for attempt, value in zip(kept, advantages_A, strict=True)
+        for sample in attempt.samples
+    )
+
+
+def _laid_by_token(
+    kept: Sequence[TrainAttempt], advantages_A_S: Sequence[Sequence[float]]
+) -> tuple[Sample, ...]:
+    """Lay advantages out; what stands behind an attempt's last sampled token is padding."""
+    made: list[Sample] = []
+    for attempt, row in zip(kept, advantages_A_S, strict=True):
+        sampled = sum(sample.sampled for sample in attempt.samples)
+        made += with_token_advantages(attempt.samples, row[:sampled])
+    return tuple(made)
 
 
 def _laid_by_step(
-    kept: Sequence[TrainAttempt], advantages_s: Sequence[float]
+    kept: Sequence[TrainAttempt], advantages_E: Sequence[float]
 ) -> tuple[Sample, ...]:
     made: list[Sample] = []
     taken = 0
     for attempt in kept:
-        own = dict(enumerate(advantages_s[taken : taken + len(attempt.anchors)]))
+        own = dict(enumerate(advantages_E[taken : taken + len(attempt.anchors)]))
         taken += len(attempt.anchors)
         made += [with_step_advantages(sample, own) for sample in attempt.samples]
     return tuple(made)

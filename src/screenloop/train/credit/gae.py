@@ -1,34 +1,28 @@
-"""Generalised advantage estimation and the value loss of PPO; pure."""
+"""Generalised advantage estimation; pure."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from screenloop.train.loss.masking import Statistics, masked_mean, whiten
+from screenloop.train.loss.masking import whiten
+from screenloop.train.settings import Statistics
 from screenloop.types import Struct
 
 
 class ValueTargets(Struct, frozen=True, kw_only=True):
     """What the policy and the value head learn towards."""
 
-    advantages_bt: Tensor
+    advantages_B_T: Tensor
     """Whitened over the batch; 0 where the mask is 0."""
-    returns_bt: Tensor
+    returns_B_T: Tensor
     """Targets of the value head: advantage before whitening plus value."""
 
 
-class ValueLoss(Struct, frozen=True, kw_only=True):
-    """Loss of the value head per token, and how often the clip decided."""
-
-    loss_bt: Tensor
-    clip_fraction: float
-
-
 def gae(
-    token_rewards_bt: Tensor,
-    values_bt: Tensor,
-    mask_bt: Tensor,
+    token_rewards_B_T: Tensor,
+    values_B_T: Tensor,
+    mask_B_T: Tensor,
     *,
     gamma: float = 1.0,
     lam: float = 1.0,
@@ -43,39 +37,17 @@ def gae(
     those of verl's `compute_gae_advantage_return`.
     """
     with torch.no_grad():
-        mask = mask_bt.to(values_bt.dtype)
-        next_value_b = torch.zeros_like(values_bt[:, 0])
-        running_b = torch.zeros_like(next_value_b)
+        mask = mask_B_T.to(values_B_T.dtype)
+        next_value_B = torch.zeros_like(values_B_T[:, 0])
+        running_B = torch.zeros_like(next_value_B)
         columns: list[Tensor] = []
-        for t in reversed(range(values_bt.shape[1])):
-            delta_b = token_rewards_bt[:, t] + gamma * next_value_b - values_bt[:, t]
-            counts_b = mask[:, t]
-            running_b = torch.lerp(running_b, delta_b + gamma * lam * running_b, counts_b)
-            next_value_b = torch.lerp(next_value_b, values_bt[:, t], counts_b)
-            columns.append(running_b)
-        raw_bt = torch.stack(columns[::-1], dim=1)
+        for t in reversed(range(values_B_T.shape[1])):
+            delta_B = token_rewards_B_T[:, t] + gamma * next_value_B - values_B_T[:, t]
+            counts_B = mask[:, t]
+            running_B = torch.lerp(running_B, delta_B + gamma * lam * running_B, counts_B)
+            next_value_B = torch.lerp(next_value_B, values_B_T[:, t], counts_B)
+            columns.append(running_B)
+        raw_B_T = torch.stack(columns[::-1], dim=1)
         return ValueTargets(
-            advantages_bt=whiten(raw_bt, mask_bt, statistics), returns_bt=raw_bt + values_bt
+            advantages_B_T=whiten(raw_B_T, mask_B_T, statistics), returns_B_T=raw_B_T + values_B_T
         )
-
-
-def value_loss(
-    values_bt: Tensor,
-    old_values_bt: Tensor,
-    returns_bt: Tensor,
-    mask_bt: Tensor,
-    *,
-    clip: float = 0.5,
-) -> ValueLoss:
-    """Return 1/2 max((V - R)^2, (clip(V, V_old +- clip) - R)^2) of each token.
-
-    The clipped value loss of PPO implementations (verl's `compute_value_loss`): a step of the value
-    head earns nothing beyond `clip`.
-    """
-    clipped_bt = torch.minimum(torch.maximum(values_bt, old_values_bt - clip), old_values_bt + clip)
-    plain_bt = (values_bt - returns_bt).square()
-    bound_bt = (clipped_bt - returns_bt).square()
-    return ValueLoss(
-        loss_bt=torch.maximum(plain_bt, bound_bt) / 2,
-        clip_fraction=float(masked_mean((bound_bt > plain_bt).float(), mask_bt)),
-    )

@@ -6,52 +6,26 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 
 from screenloop.errors import ConfigError
+from screenloop.train.types import GroupCounts, TrainAttempt
 from screenloop.types import Struct
-
-
-class ScoredAttempt(Struct, frozen=True, kw_only=True):
-    """One attempt of a group and what it earned."""
-
-    attempt_id: str
-    group_id: str
-    """All attempts at one Task under one update share it."""
-    reward: float | None
-    """The composed reward; `None` when the attempt is unscored."""
-
-
-class GroupCounts(Struct, frozen=True, kw_only=True):
-    """What became of the groups and attempts of an update."""
-
-    groups: int = 0
-    kept: int = 0
-    """Groups that are trained on."""
-    too_few: int = 0
-    """Groups skipped for fewer than two scored attempts (none, without a comparison)."""
-    no_spread: int = 0
-    """Groups skipped since all rewards are equal."""
-    attempts: int = 0
-    unscored: int = 0
-    """Attempts without a score; they are in no mean."""
-    trained: int = 0
-    """Attempts of kept groups."""
 
 
 class GroupSelection(Struct, frozen=True, kw_only=True):
     """The attempts to train on, group by group, and the counts."""
 
-    attempts: tuple[ScoredAttempt, ...]
-    groups_n: tuple[int, ...]
+    attempts: tuple[TrainAttempt, ...]
+    groups_A: tuple[int, ...]
     """Index of each attempt's group, from 0."""
     counts: GroupCounts
 
     @property
-    def rewards_n(self) -> tuple[float, ...]:
+    def rewards_A(self) -> tuple[float, ...]:
         """The rewards of `attempts`."""
-        return tuple(a.reward for a in self.attempts if a.reward is not None)
+        return tuple(a.reward.total for a in self.attempts if a.reward is not None)
 
 
 def select_groups(
-    attempts: Iterable[ScoredAttempt], *, relative: bool = True, min_spread: float = 1e-9
+    attempts: Iterable[TrainAttempt], *, relative: bool = True, min_spread: float = 1e-9
 ) -> GroupSelection:
     """Leave out unscored attempts, then groups that cannot teach anything.
 
@@ -66,7 +40,7 @@ def select_groups(
     Raises:
         ConfigError: an attempt is there twice, or a reward is not a finite number.
     """
-    by_group: dict[str, list[ScoredAttempt]] = {}
+    by_group: dict[str, list[TrainAttempt]] = {}
     seen: set[str] = set()
     for attempt in attempts:
         if attempt.attempt_id in seen:
@@ -74,15 +48,15 @@ def select_groups(
                 f"attempt {attempt.attempt_id!r} is there twice; it would count twice in its "
                 "group's mean. Give each attempt its own id."
             )
-        if attempt.reward is not None and not isfinite(attempt.reward):
+        if attempt.reward is not None and not isfinite(attempt.reward.total):
             raise ConfigError(
-                f"the reward of attempt {attempt.attempt_id!r} is {attempt.reward}; an attempt "
-                "without a score has the reward None."
+                f"the reward of attempt {attempt.attempt_id!r} is {attempt.reward.total}; an "
+                "attempt without a score has the reward None."
             )
         seen.add(attempt.attempt_id)
         by_group.setdefault(attempt.group_id, []).append(attempt)
     scored = [[a for a in group if a.reward is not None] for group in by_group.values()]
-    kept: list[list[ScoredAttempt]] = []
+    kept: list[list[TrainAttempt]] = []
     too_few = no_spread = 0
     for group in scored:
         if len(group) < (2 if relative else 1):
@@ -94,7 +68,7 @@ def select_groups(
     chosen = [attempt for group in kept for attempt in group]
     return GroupSelection(
         attempts=tuple(chosen),
-        groups_n=tuple(index for index, group in enumerate(kept) for _ in group),
+        groups_A=tuple(index for index, group in enumerate(kept) for _ in group),
         counts=GroupCounts(
             groups=len(by_group),
             kept=len(kept),
@@ -107,6 +81,6 @@ def select_groups(
     )
 
 
-def _spread(group: Sequence[ScoredAttempt], min_spread: float) -> bool:
-    rewards = [a.reward for a in group if a.reward is not None]
+def _spread(group: Sequence[TrainAttempt], min_spread: float) -> bool:
+    rewards = [a.reward.total for a in group if a.reward is not None]
     return max(rewards) - min(rewards) > min_spread

@@ -7,16 +7,15 @@ successes, never shaped rewards.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, Protocol
-
-from msgspec import Meta
+from typing import Protocol
 
 from screenloop.errors import ConfigError
 from screenloop.registry import unknown
 from screenloop.store.episodes import Episode
-from screenloop.types import Struct, Verdict
+from screenloop.train.settings import RewardSettings
+from screenloop.train.types import AttemptReward
+from screenloop.types import Verdict
 
-Weight = Annotated[float, Meta(ge=0.0)]
 REFUSED = frozenset({"unsupported", "stale_frame"})
 """Codes of effects that mean: this was no Action that could be carried out here."""
 PROGRESS = "progress"
@@ -24,20 +23,6 @@ SOURCES = (PROGRESS,)
 """Sources of step rewards that a training run can have."""
 StepValues = tuple[float | None, ...]
 """One value a step in [0, 1]; `None` where the source cannot tell."""
-
-
-class RewardSettings(Struct, frozen=True, kw_only=True):
-    """What counts how much; everything but the outcome is off unless asked for."""
-
-    outcome: Literal["success", "reward"] = "success"
-    """The outcome is S (0 or 1), or the share r of weighted checks that pass."""
-    outcome_weight: Weight = 1.0
-    step_weights: dict[str, Weight] = {}
-    """Source of step rewards to the weight of its sum over the Episode."""
-    invalid_cost: Weight = 0.0
-    """Taken off for each step whose reply could not be read or whose Action was refused."""
-    efficiency_weight: Weight = 0.0
-    """Weight of optimal_steps / steps, earned by successes only."""
 
 
 class StepRewards(Protocol):
@@ -48,21 +33,6 @@ class StepRewards(Protocol):
     def values(self, episode: Episode) -> StepValues:
         """Return one value a step; `None` where it cannot tell, never a guess."""
         ...
-
-
-class AttemptReward(Struct, frozen=True, kw_only=True):
-    """What an attempt earned. The total is the sum of the step rewards less the step costs."""
-
-    success: bool
-    total: float
-    components: dict[str, float]
-    """Weighted, by name: `outcome`, `step/<source>`, `invalid`, `efficiency`."""
-    step_rewards: tuple[float, ...]
-    """One a step; outcome and efficiency are on the last."""
-    step_costs: tuple[float, ...]
-    """Invalid-action costs; they stay on their own step when returns are discounted."""
-    unknown_steps: int = 0
-    """Steps that some source could not judge; they earn nothing and count for nothing."""
 
 
 class ProgressRewards:

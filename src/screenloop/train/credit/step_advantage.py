@@ -13,58 +13,41 @@ import torch
 from torch import Tensor
 
 from screenloop.errors import ConfigError
-from screenloop.train.credit.group_advantage import EPSILON, Normalise, group_relative
+from screenloop.train.credit.group_advantage import EPSILON, group_relative
+from screenloop.train.settings import Normalise
+from screenloop.train.types import AnchorFigures
 from screenloop.types import Struct
-
-
-class AnchorFigures(Struct, frozen=True, kw_only=True):
-    """Whether step credit has anything to compare."""
-
-    steps: int
-    groups: int
-    """Distinct anchors, task group by task group."""
-    singletons: int
-    """Steps whose anchor nobody else reached: their step advantage is 0."""
-    within_one_attempt: int
-    """Groups of several steps that all belong to one attempt (a screen that came back)."""
-    sizes: dict[int, int]
-    """How many groups have how many steps."""
-
-    @property
-    def singleton_share(self) -> float:
-        """Share of steps without a sibling."""
-        return self.singletons / self.steps if self.steps else 0.0
 
 
 class StepRows(Struct, frozen=True, kw_only=True):
     """The steps of all attempts of an update."""
 
-    attempts_s: Tensor
+    attempts_E: Tensor
     """Index of the attempt, from 0, each attempt's rows together and in time order."""
-    rewards_s: Tensor
+    rewards_E: Tensor
     """Reward of the step; the outcome is on the last one."""
-    anchors_s: tuple[str, ...]
-    costs_s: Tensor | None = None
+    anchors_E: tuple[str, ...]
+    costs_E: Tensor | None = None
     """Taken off the step's own return after discounting, never off an earlier step's."""
 
 
 class StepAdvantages(Struct, frozen=True, kw_only=True):
     """Advantage of each step and its two parts."""
 
-    advantages_s: Tensor
-    episode_s: Tensor
-    step_s: Tensor
+    advantages_E: Tensor
+    episode_E: Tensor
+    step_E: Tensor
     anchors: AnchorFigures
 
 
-def step_returns(rewards_s: Tensor, attempts_s: Tensor, gamma: float) -> Tensor:
+def step_returns(rewards_E: Tensor, attempts_E: Tensor, gamma: float) -> Tensor:
     """Return G_t = r_t + gamma G_{t+1} inside each attempt.
 
     Raises:
         ConfigError: the rows of an attempt do not stand together.
     """
-    owners = attempts_s.tolist()
-    rewards = rewards_s.tolist()
+    owners = attempts_E.tolist()
+    rewards = rewards_E.tolist()
     returns = [0.0] * len(rewards)
     closed: set[int] = set()
     for s in reversed(range(len(rewards))):
@@ -76,13 +59,13 @@ def step_returns(rewards_s: Tensor, attempts_s: Tensor, gamma: float) -> Tensor:
             )
         closed.add(owners[s])
         returns[s] = rewards[s] + gamma * returns[s + 1] if goes_on else rewards[s]
-    return rewards_s.new_tensor(returns)
+    return rewards_E.new_tensor(returns)
 
 
 def gigpo(
     rows: StepRows,
-    scores_n: Tensor,
-    groups_n: Tensor,
+    scores_A: Tensor,
+    groups_A: Tensor,
     *,
     gamma: float = 0.95,
     omega: float = 1.0,
@@ -98,8 +81,8 @@ def gigpo(
 
     Args:
         rows: The steps.
-        scores_n: Score of each attempt.
-        groups_n: Index of each attempt's task group, from 0.
+        scores_A: Score of each attempt.
+        groups_A: Index of each attempt's task group, from 0.
         gamma: Discount of a step.
         omega: Weight of the step part.
         normalise: Whether both parts are divided by their group's standard deviation.
@@ -109,29 +92,29 @@ def gigpo(
     Raises:
         ConfigError: see `step_returns`.
     """
-    returns_s = _returns(rows, gamma)
-    counts_n = torch.bincount(rows.attempts_s, minlength=len(scores_n))
-    episode_n = group_relative(
-        scores_n, groups_n, normalise=normalise, rows_n=counts_n if pool_steps else None
+    returns_E = _returns(rows, gamma)
+    counts_A = torch.bincount(rows.attempts_E, minlength=len(scores_A))
+    episode_A = group_relative(
+        scores_A, groups_A, normalise=normalise, rows_A=counts_A if pool_steps else None
     )
     keys = [
         (group, anchor)
-        for group, anchor in zip(groups_n[rows.attempts_s].tolist(), rows.anchors_s, strict=True)
+        for group, anchor in zip(groups_A[rows.attempts_E].tolist(), rows.anchors_E, strict=True)
     ]
-    step_s = group_relative(returns_s, _indices(keys), normalise=normalise)
-    episode_s = episode_n[rows.attempts_s]
+    step_E = group_relative(returns_E, _indices(keys), normalise=normalise)
+    episode_E = episode_A[rows.attempts_E]
     return StepAdvantages(
-        advantages_s=episode_s + omega * step_s,
-        episode_s=episode_s,
-        step_s=step_s,
-        anchors=_figures(keys, rows.attempts_s.tolist()),
+        advantages_E=episode_E + omega * step_E,
+        episode_E=episode_E,
+        step_E=step_E,
+        anchors=_figures(keys, rows.attempts_E.tolist()),
     )
 
 
 def hgpo(
     rows: StepRows,
-    scores_n: Tensor,
-    groups_n: Tensor,
+    scores_A: Tensor,
+    groups_A: Tensor,
     *,
     history: int = 2,
     gamma: float = 0.95,
@@ -150,53 +133,53 @@ def hgpo(
     Raises:
         ConfigError: see `step_returns`.
     """
-    returns_s = _returns(rows, gamma)
-    owners = rows.attempts_s.tolist()
-    group_s = groups_n[rows.attempts_s].tolist()
-    pasts = _pasts(owners, rows.anchors_s, history)
-    items_ks: list[Tensor] = []
-    episode_s = group_relative(scores_n, groups_n, normalise=normalise)[rows.attempts_s]
+    returns_E = _returns(rows, gamma)
+    owners = rows.attempts_E.tolist()
+    group_E = groups_A[rows.attempts_E].tolist()
+    pasts = _pasts(owners, rows.anchors_E, history)
+    items_K_E: list[Tensor] = []
+    episode_E = group_relative(scores_A, groups_A, normalise=normalise)[rows.attempts_E]
     if with_episode:
-        items_ks.append(episode_s)
+        items_K_E.append(episode_E)
     for k in range(1, history + 2):
         keys: list[Hashable] = [
             (group, past[-k:]) if len(past) >= k else ("too short", s)
-            for s, (group, past) in enumerate(zip(group_s, pasts, strict=True))
+            for s, (group, past) in enumerate(zip(group_E, pasts, strict=True))
         ]
-        items_ks.append(_population_relative(returns_s, _indices(keys), normalise))
+        items_K_E.append(_population_relative(returns_E, _indices(keys), normalise))
     first_k = 0 if with_episode else 1
-    stacked_ks = torch.stack(items_ks)
-    ks = torch.arange(first_k, first_k + len(items_ks), dtype=returns_s.dtype)
-    weights_ks = torch.where(stacked_ks != 0, ((ks + 1) ** alpha).unsqueeze(-1), 0.0)
-    total_s = weights_ks.sum(dim=0)
-    mixed_s = (weights_ks * stacked_ks).sum(dim=0) / (total_s + EPSILON)
-    anchors = _figures(list(zip(group_s, rows.anchors_s, strict=True)), owners)
-    part_s = episode_s if with_episode else torch.zeros_like(mixed_s)
-    return StepAdvantages(advantages_s=mixed_s, episode_s=part_s, step_s=mixed_s, anchors=anchors)
+    stacked_K_E = torch.stack(items_K_E)
+    ks = torch.arange(first_k, first_k + len(items_K_E), dtype=returns_E.dtype)
+    weights_K_E = torch.where(stacked_K_E != 0, ((ks + 1) ** alpha).unsqueeze(-1), 0.0)
+    total_E = weights_K_E.sum(dim=0)
+    mixed_E = (weights_K_E * stacked_K_E).sum(dim=0) / (total_E + EPSILON)
+    anchors = _figures(list(zip(group_E, rows.anchors_E, strict=True)), owners)
+    part_E = episode_E if with_episode else torch.zeros_like(mixed_E)
+    return StepAdvantages(advantages_E=mixed_E, episode_E=part_E, step_E=mixed_E, anchors=anchors)
 
 
 def _returns(rows: StepRows, gamma: float) -> Tensor:
-    returns_s = step_returns(rows.rewards_s, rows.attempts_s, gamma)
-    return returns_s if rows.costs_s is None else returns_s - rows.costs_s
+    returns_E = step_returns(rows.rewards_E, rows.attempts_E, gamma)
+    return returns_E if rows.costs_E is None else returns_E - rows.costs_E
 
 
-def _pasts(owners: Sequence[int], anchors_s: Sequence[str], history: int) -> list[tuple[str, ...]]:
+def _pasts(owners: Sequence[int], anchors_E: Sequence[str], history: int) -> list[tuple[str, ...]]:
     """Return the anchor of each step after those of up to `history` steps before it."""
     pasts: list[tuple[str, ...]] = []
-    for s, anchor in enumerate(anchors_s):
+    for s, anchor in enumerate(anchors_E):
         goes_on = s > 0 and owners[s - 1] == owners[s]
         before = pasts[-1][-history:] if goes_on and history else ()
         pasts.append((*before, anchor))
     return pasts
 
 
-def _population_relative(values_s: Tensor, groups_s: Tensor, normalise: Normalise) -> Tensor:
-    centred_s = group_relative(values_s, groups_s, normalise="none")
+def _population_relative(values_E: Tensor, groups_E: Tensor, normalise: Normalise) -> Tensor:
+    centred_E = group_relative(values_E, groups_E, normalise="none")
     if normalise == "none":
-        return centred_s
-    sizes = torch.bincount(groups_s).to(values_s.dtype)
-    squares = values_s.new_zeros(len(sizes)).index_add(0, groups_s, centred_s.square())
-    return centred_s / ((squares / sizes).sqrt()[groups_s] + EPSILON)
+        return centred_E
+    sizes = torch.bincount(groups_E).to(values_E.dtype)
+    squares = values_E.new_zeros(len(sizes)).index_add(0, groups_E, centred_E.square())
+    return centred_E / ((squares / sizes).sqrt()[groups_E] + EPSILON)
 
 
 def _indices(keys: Sequence[Hashable]) -> Tensor:

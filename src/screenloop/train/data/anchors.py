@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from io import BytesIO
-from typing import Literal
 
 from PIL import Image, UnidentifiedImageError
 
 from screenloop.errors import ConfigError, EnvironmentFault
 from screenloop.store.blobs import BlobStore
+from screenloop.train.settings import AnchorKind
 from screenloop.types import Observation
 
-AnchorKind = Literal["state", "frame", "perceptual"]
-"""The Environment's own hash of its state without the clock, the exact frame, or a hash of its
-coarse look."""
 _GRID = 16
 
 

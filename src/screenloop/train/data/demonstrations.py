@@ -8,10 +8,10 @@ from screenloop.agent.harness import reconstruct
 from screenloop.engine.policy import Policy
 from screenloop.engine.prompts import PromptWriter
 from screenloop.errors import ConfigError
-from screenloop.messages import ImageSpan
 from screenloop.store.episodes import CallRecord, Episode
-from screenloop.train.data.records import CallTokens, call_tokens
-from screenloop.train.data.samples import Sample, window_samples
+from screenloop.train.data.records import call_tokens
+from screenloop.train.data.samples import window_samples
+from screenloop.train.types import CallTokens, Sample
 
 
 class Tokeniser:
@@ -82,10 +82,7 @@ class Tokeniser:
                     step_index=call.step_index,
                     window_index=call.window_index,
                     prompt_delta_ids=prompt.token_ids,
-                    images=tuple(
-                        ImageSpan(key=i.key, start=i.start, length=i.length, grid_thw=i.grid_thw)
-                        for i in prompt.images
-                    ),
+                    images=prompt.images,
                     reply_ids=reply,
                     log_probs=(0.0,) * len(reply),
                     weights_version=0,

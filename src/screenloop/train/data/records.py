@@ -10,35 +10,8 @@ from collections.abc import Iterable, Sequence
 from math import isfinite, prod
 
 from screenloop.errors import ConfigError
-from screenloop.messages import ImageSpan, TokenStack
 from screenloop.store.episodes import CallRecord
-from screenloop.types import Struct
-
-
-class CallTokens(Struct, frozen=True, kw_only=True):
-    """One model call in tokens."""
-
-    call_id: str
-    step_index: int
-    window_index: int
-    prefix_call_id: str | None = None
-    """The call whose prompt and reply this prompt begins with; `None`: it starts afresh."""
-    prefix_length: int = 0
-    """How many ids of that call's prompt and reply, in a row, come first."""
-    prompt_delta_ids: tuple[int, ...]
-    """The ids after them, image placeholders expanded."""
-    images: tuple[ImageSpan, ...] = ()
-    """Pictures of the whole prompt, in order; `start` counts in the whole prompt."""
-    reply_ids: tuple[int, ...]
-    """What was sampled, the stop token included."""
-    log_probs: tuple[float, ...]
-    """Of each sampled token, under the processed distribution."""
-    weights_version: int
-    temperature: float = 1.0
-    banned_ids: tuple[int, ...] = ()
-    """Taken out of the distribution by the sampler, and so by the loss."""
-    cached_tokens: int | None = None
-    stack: TokenStack | None = None
+from screenloop.train.types import CallTokens
 
 
 def call_tokens(records: Iterable[CallRecord]) -> tuple[CallTokens, ...]:

@@ -12,67 +12,9 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from screenloop.errors import ConfigError
-from screenloop.messages import ImageSpan
-from screenloop.train.data.records import CallTokens, expand_prompts, require_consistent
+from screenloop.train.data.records import expand_prompts, require_consistent
+from screenloop.train.types import CallTokens, Sample, SampledSpan
 from screenloop.types import Struct
-
-
-class SampledSpan(Struct, frozen=True, kw_only=True):
-    """The reply of one call inside a Sample."""
-
-    call_id: str
-    step_index: int
-    start: int
-    end: int
-    """The index after the last sampled token."""
-
-
-class Sample(Struct, frozen=True, kw_only=True):
-    """One causal training sequence."""
-
-    attempt_id: str
-    row: int
-    """Counts the Samples of the attempt, from 0."""
-    window_index: int
-    token_ids: tuple[int, ...]
-    rollout_log_probs: tuple[float, ...]
-    """Aligned to `token_ids`; 0 where nothing was sampled."""
-    advantages: tuple[float, ...]
-    """Aligned to `token_ids`; 0 where nothing was sampled, and until they are given."""
-    spans: tuple[SampledSpan, ...]
-    images: tuple[ImageSpan, ...] = ()
-    """In order; `start` counts in `token_ids`."""
-    banned_ids: tuple[int, ...] = ()
-    temperature: float = 1.0
-    weights_versions: tuple[int, int]
-    """Lowest and highest version that sampled its tokens."""
-
-    @property
-    def name(self) -> str:
-        """Names the row in evidence and metrics."""
-        return f"{self.attempt_id}/r{self.row}"
-
-    @property
-    def loss_mask(self) -> tuple[int, ...]:
-        """1 on sampled tokens, aligned to `token_ids`."""
-        mask = [0] * len(self.token_ids)
-        for span in self.spans:
-            mask[span.start : span.end] = [1] * (span.end - span.start)
-        return tuple(mask)
-
-    @property
-    def sampled(self) -> int:
-        """How many tokens are trained."""
-        return sum(span.end - span.start for span in self.spans)
-
-
-class Cut(Struct, frozen=True, kw_only=True):
-    """A Sample cut to a length, and what did not fit."""
-
-    sample: Sample | None
-    """`None` when not even the first call fits."""
-    dropped_call_ids: tuple[str, ...] = ()
-    """Calls whose reply is not trained; count them."""
 
 
 def window_samples(
@@ -153,32 +95,6 @@ def with_token_advantages(
             taken += width
         made.append(replace(sample, advantages=tuple(values)))
     return tuple(made)
-
-
-def cut_to(sample: Sample, max_tokens: int) -> Cut:
-    """Return the Sample up to the last call that fits; never cut inside a call or an image.
-
-    The context in front of a reply is never shortened: the policy did see it, and without it the
-    log-probabilities would be others.
-    """
-    fitting = [span for span in sample.spans if span.end <= max_tokens]
-    dropped = tuple(span.call_id for span in sample.spans[len(fitting) :])
-    if not fitting:
-        return Cut(sample=None, dropped_call_ids=dropped)
-    if not dropped:
-        return Cut(sample=sample)
-    end = fitting[-1].end
-    return Cut(
-        sample=replace(
-            sample,
-            token_ids=sample.token_ids[:end],
-            rollout_log_probs=sample.rollout_log_probs[:end],
-            advantages=sample.advantages[:end],
-            spans=tuple(fitting),
-            images=tuple(image for image in sample.images if image.end <= end),
-        ),
-        dropped_call_ids=dropped,
-    )
 
 
 class _Whole(Struct, frozen=True, kw_only=True):

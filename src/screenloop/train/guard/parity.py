@@ -13,18 +13,11 @@ from math import isfinite
 import torch
 from torch import Tensor
 
+from screenloop.train.settings import ParityLimits
 from screenloop.types import Struct
 
 WORST_TOKENS = 8
 """How many tokens the evidence names."""
-
-
-class ParityLimits(Struct, frozen=True, kw_only=True):
-    """What may differ; the defaults are for fp32 on one machine."""
-
-    max_abs: float = 1e-4
-    mean_abs: float = 1e-5
-    k3: float = 1e-6
 
 
 class TokenDifference(Struct, frozen=True, kw_only=True):
@@ -60,17 +53,17 @@ class ParityRefusal(Struct, frozen=True, kw_only=True):
 
 
 def measure_parity(
-    engine_log_probs_bt: Tensor,
-    trainer_log_probs_bt: Tensor,
-    mask_bt: Tensor,
-    token_ids_bt: Tensor,
-    rows_b: Sequence[str],
+    engine_log_probs_B_T: Tensor,
+    trainer_log_probs_B_T: Tensor,
+    mask_B_T: Tensor,
+    token_ids_B_T: Tensor,
+    rows_B: Sequence[str],
 ) -> Parity:
     """Measure a batch; a difference that is not a number counts as infinite."""
-    where = mask_bt.bool().nonzero()
+    where = mask_B_T.bool().nonzero()
     at = (where[:, 0], where[:, 1])
-    engine = engine_log_probs_bt.detach()[at].double()
-    trainer = trainer_log_probs_bt.detach()[at].double()
+    engine = engine_log_probs_B_T.detach()[at].double()
+    trainer = trainer_log_probs_B_T.detach()[at].double()
     log_ratio = trainer - engine
     gap = torch.where(log_ratio.isfinite(), log_ratio.abs(), torch.inf)
     if not len(gap):
@@ -79,9 +72,9 @@ def measure_parity(
     order = gap.argsort(descending=True, stable=True)[:WORST_TOKENS].tolist()
     worst = tuple(
         TokenDifference(
-            row=rows_b[int(where[i, 0])],
+            row=rows_B[int(where[i, 0])],
             position=int(where[i, 1]),
-            token_id=int(token_ids_bt[where[i, 0], where[i, 1]]),
+            token_id=int(token_ids_B_T[where[i, 0], where[i, 1]]),
             engine_log_prob=float(engine[i]),
             trainer_log_prob=float(trainer[i]),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from torch import Tensor
@@ -10,18 +10,14 @@ from torch import Tensor
 from screenloop.errors import ConfigError
 from screenloop.registry import unknown
 from screenloop.train.loss.masking import masked
-
-Aggregation = Literal[
-    "token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-token-sum-norm"
-]
-"""How tokens weigh; names as in verl's `agg_loss`."""
+from screenloop.train.settings import Aggregation
 
 
 def token_weights(
-    mask_bt: Tensor,
+    mask_B_T: Tensor,
     mode: Aggregation,
     *,
-    attempts_b: Tensor | None = None,
+    attempts_B: Tensor | None = None,
     length: int | None = None,
 ) -> Tensor:
     """Return the weight of each token, so that the loss is the weighted sum.
@@ -35,9 +31,9 @@ def token_weights(
     count.
 
     Args:
-        mask_bt: 1 on sampled tokens.
+        mask_B_T: 1 on sampled tokens.
         mode: One of `Aggregation`.
-        attempts_b: Which attempt a row belongs to, from 0. When given, a sequence is an attempt
+        attempts_B: Which attempt a row belongs to, from 0. When given, a sequence is an attempt
             with all its windows, so that long attempts weigh no more than short ones; else each
             row is a sequence.
         length: L of `seq-mean-token-sum-norm`.
@@ -45,19 +41,19 @@ def token_weights(
     Raises:
         ConfigError: unknown mode, or no `length` where it is needed.
     """
-    mask = mask_bt.to(torch.get_default_dtype())
-    tokens_b = mask.sum(dim=-1)
-    if attempts_b is None:
-        attempts_b = torch.arange(len(mask), device=mask.device)
-    n_attempts = int(attempts_b.max()) + 1 if len(attempts_b) else 0
-    tokens_n = tokens_b.new_zeros(n_attempts).index_add(0, attempts_b, tokens_b)
-    sequences = (tokens_n > 0).sum().clamp(min=1)
+    mask = mask_B_T.to(torch.get_default_dtype())
+    tokens_B = mask.sum(dim=-1)
+    if attempts_B is None:
+        attempts_B = torch.arange(len(mask), device=mask.device)
+    n_attempts = int(attempts_B.max()) + 1 if len(attempts_B) else 0
+    tokens_A = tokens_B.new_zeros(n_attempts).index_add(0, attempts_B, tokens_B)
+    sequences = (tokens_A > 0).sum().clamp(min=1)
     if mode == "token-mean":
-        return mask / tokens_b.sum().clamp(min=1)
+        return mask / tokens_B.sum().clamp(min=1)
     if mode == "seq-mean-token-sum":
         return mask / sequences
     if mode == "seq-mean-token-mean":
-        return mask / (sequences * tokens_n[attempts_b].clamp(min=1)).unsqueeze(-1)
+        return mask / (sequences * tokens_A[attempts_B].clamp(min=1)).unsqueeze(-1)
     if mode == "seq-mean-token-sum-norm":
         if length is None or length < 1:
             raise ConfigError(
@@ -69,13 +65,13 @@ def token_weights(
 
 
 def aggregate(
-    loss_bt: Tensor,
-    mask_bt: Tensor,
+    loss_B_T: Tensor,
+    mask_B_T: Tensor,
     mode: Aggregation = "token-mean",
     *,
-    attempts_b: Tensor | None = None,
+    attempts_B: Tensor | None = None,
     length: int | None = None,
 ) -> Tensor:
     """Return the loss of a whole batch; see `token_weights`."""
-    weights = token_weights(mask_bt, mode, attempts_b=attempts_b, length=length)
-    return (masked(loss_bt, mask_bt) * weights).sum()
+    weights = token_weights(mask_B_T, mode, attempts_B=attempts_B, length=length)
+    return (masked(loss_B_T, mask_B_T) * weights).sum()

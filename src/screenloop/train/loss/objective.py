@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from screenloop.train.credit.gae import value_loss
 from screenloop.train.loss.kl import kl_estimate
 from screenloop.train.loss.masking import masked
 from screenloop.train.loss.mismatch import rejection_mask, rollout_weights
 from screenloop.train.loss.policy import policy_loss
 from screenloop.train.loss.scoring import SampledRows, SampledScores
-from screenloop.train.loss.value import ValueRow
-from screenloop.train.settings import LearningSettings, usual_clip
+from screenloop.train.loss.value import ValueRow, value_loss
+from screenloop.train.settings import LearningSettings, MismatchSettings, usual_clip
 
 
 @dataclass
@@ -34,12 +33,12 @@ class Sums:
 def part_loss(
     rows: SampledRows,
     found: SampledScores,
-    weights_bs: Tensor,
+    weights_B_S: Tensor,
     learning: LearningSettings,
     sums: Sums,
     *,
-    old_bs: Tensor,
-    reference_bs: Tensor | None = None,
+    old_B_S: Tensor,
+    reference_B_S: Tensor | None = None,
     value_rows: Mapping[str, ValueRow] | None = None,
 ) -> Tensor:
     """Return the loss of a part: its tokens' losses, each with its weight in the whole batch.
@@ -47,73 +46,72 @@ def part_loss(
     Args:
         rows: The part.
         found: What the policy says about it, with gradients.
-        weights_bs: What each token weighs.
+        weights_B_S: What each token weighs.
         learning: Which losses.
         sums: Added up here.
-        old_bs: The log-probabilities that ratios are taken to.
-        reference_bs: The reference's log-probabilities, for the KL in the loss.
+        old_B_S: The log-probabilities that ratios are taken to.
+        reference_B_S: The reference's log-probabilities, for the KL in the loss.
         value_rows: What the value head learns, by the name of the Sample.
     """
-    mask_bs = rows.mask_bs
-    correction = None
-    if learning.mismatch.weights is not None:
-        correction = rollout_weights(
-            old_bs,
-            rows.rollout_log_probs_bs,
-            mask_bs,
-            level=learning.mismatch.weights,
-            high=learning.mismatch.high,
-            low=learning.mismatch.low,
-        )
-    if learning.mismatch.reject:
-        mask_bs = rejection_mask(
-            old_bs, rows.rollout_log_probs_bs, mask_bs, learning.mismatch.reject
-        )
-    told = policy_loss(
+    mask_B_S, correction_B_S = _corrected(rows, old_B_S, learning.mismatch)
+    policy = policy_loss(
         learning.loss.kind,
-        found.log_probs_bs,
-        old_bs,
-        rows.advantages_bs,
-        mask_bs,
+        found.log_probs_B_S,
+        old_B_S,
+        rows.advantages_B_S,
+        mask_B_S,
         clip=learning.loss.clip or usual_clip(learning.loss.kind),
-        weights_bt=correction,
+        weights_B_T=correction_B_S,
     )
-    loss_bs = told.loss_bt - learning.loss.entropy * found.entropy_bs
-    tokens = float(rows.mask_bs.sum())
-    if reference_bs is not None:
-        kl_bs = kl_estimate(found.log_probs_bs, reference_bs, learning.kl.estimator)
-        loss_bs = loss_bs + learning.kl.coefficient * kl_bs
-        sums.kl += float(masked(kl_bs.detach(), rows.mask_bs).sum())
-    sums.entropy += float(masked(found.entropy_bs.detach(), rows.mask_bs).sum())
-    sums.clip_fraction += told.clip_fraction * tokens
-    sums.approx_kl += told.approx_kl * tokens
+    loss_B_S = policy.loss_B_T - learning.loss.entropy * found.entropy_B_S
+    tokens = float(rows.mask_B_S.sum())
+    if reference_B_S is not None:
+        kl_B_S = kl_estimate(found.log_probs_B_S, reference_B_S, learning.kl.estimator)
+        loss_B_S = loss_B_S + learning.kl.coefficient * kl_B_S
+        sums.kl += float(masked(kl_B_S.detach(), rows.mask_B_S).sum())
+    sums.entropy += float(masked(found.entropy_B_S.detach(), rows.mask_B_S).sum())
+    sums.clip_fraction += policy.clip_fraction * tokens
+    sums.approx_kl += policy.approx_kl * tokens
     sums.tokens += tokens
-    loss = (masked(loss_bs, mask_bs) * weights_bs).sum()
+    loss = (masked(loss_B_S, mask_B_S) * weights_B_S).sum()
     if value_rows is None:
         return loss
     assert learning.value is not None
-    missed = _value_loss(rows, found, weights_bs, learning.value.clip, value_rows)
+    missed = _value_loss(rows, found, weights_B_S, learning.value.clip, value_rows)
     sums.value_loss += float(missed.detach())
     return loss + learning.value.coefficient * missed
+
+
+def _corrected(
+    rows: SampledRows, old_B_S: Tensor, settings: MismatchSettings
+) -> tuple[Tensor, Tensor | None]:
+    """Return the mask and the weights that make up for rollout and trainer being two policies."""
+    of = (old_B_S, rows.rollout_log_probs_B_S, rows.mask_B_S)
+    weights_B_S = None
+    if settings.weights is not None:
+        weights_B_S = rollout_weights(
+            *of, level=settings.weights, high=settings.high, low=settings.low
+        )
+    return rejection_mask(*of, settings.reject) if settings.reject else rows.mask_B_S, weights_B_S
 
 
 def _value_loss(
     rows: SampledRows,
     found: SampledScores,
-    weights_bs: Tensor,
+    weights_B_S: Tensor,
     clip: float,
     value_rows: Mapping[str, ValueRow],
 ) -> Tensor:
-    assert found.values_bs is not None
+    assert found.values_B_S is not None
     own = [value_rows[sample.name] for sample in rows.samples]
-    loss_bs = value_loss(
-        found.values_bs,
-        side_by_side([row.old_s for row in own]),
-        side_by_side([row.returns_s for row in own]),
-        rows.mask_bs,
+    loss_B_S = value_loss(
+        found.values_B_S,
+        side_by_side([row.old_S for row in own]),
+        side_by_side([row.returns_S for row in own]),
+        rows.mask_B_S,
         clip=clip,
-    ).loss_bt
-    return (masked(loss_bs, rows.mask_bs) * weights_bs).sum()
+    ).loss_B_T
+    return (masked(loss_B_S, rows.mask_B_S) * weights_B_S).sum()
 
 
 def side_by_side(rows: list[Tensor]) -> Tensor:

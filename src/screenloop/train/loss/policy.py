@@ -6,17 +6,16 @@ for the mismatch of rollout and trainer (`mismatch.rollout_weights`) multiply th
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
+from msgspec.structs import replace
 from torch import Tensor
 
 from screenloop.errors import ConfigError
+from screenloop.registry import load
 from screenloop.train.loss.masking import masked_mean, row_mean
+from screenloop.train.settings import Clip
 from screenloop.types import Struct
 
-LossKind = Literal["ppo", "gspo", "cispo", "reinforce"]
-"""Which policy loss."""
 _LOG_RATIO_BOUND = 20.0
 _LOG_SEQUENCE_RATIO_MAX = 10.0
 
@@ -24,7 +23,7 @@ _LOG_SEQUENCE_RATIO_MAX = 10.0
 class PolicyLoss(Struct, frozen=True, kw_only=True):
     """Loss of each token, and figures over the tokens that count."""
 
-    loss_bt: Tensor
+    loss_B_T: Tensor
     clip_fraction: float
     """Share of tokens on which the clip decided."""
     clip_fraction_lower: float = 0.0
@@ -33,67 +32,45 @@ class PolicyLoss(Struct, frozen=True, kw_only=True):
     """Mean of log pi_old - log pi: how far the policy moved in this update."""
 
 
-class Clip(Struct, frozen=True, kw_only=True):
-    """How far the ratio to the old policy may go."""
-
-    low: float = 0.2
-    """Ratios below 1 - low are clipped."""
-    high: float = 0.2
-    """Ratios above 1 + high are clipped; DAPO's clip-higher is 0.28 (arXiv:2503.14476)."""
-    dual: float | None = 3.0
-    """c of the dual clip (arXiv:1912.09729) for negative advantages; `None` is off."""
-
-    def __post_init__(self) -> None:
-        """Refuse bounds that clip everything or nothing."""
-        if not 0 <= self.low < 1 or self.high < 0:
-            raise ValueError(
-                f"clip low {self.low:g} must lie in [0, 1) and high {self.high:g} at 0 or above"
-            )
-        if self.dual is not None and self.dual <= 1:
-            raise ValueError(f"dual clip {self.dual:g} must be above 1 (usually 3), or null")
-
-
 def ppo_loss(
-    log_probs_bt: Tensor,
-    old_log_probs_bt: Tensor,
-    advantages_bt: Tensor,
-    mask_bt: Tensor,
+    log_probs_B_T: Tensor,
+    old_log_probs_B_T: Tensor,
+    advantages_B_T: Tensor,
+    mask_B_T: Tensor,
     *,
     clip: Clip = Clip(),
-    weights_bt: Tensor | None = None,
 ) -> PolicyLoss:
     """Return L_t = max(-rho A, -clip(rho, 1 - low, 1 + high) A), rho = exp(log pi - log pi_old).
 
     Schulman et al., arXiv:1707.06347, eq. 7; with unequal bounds DAPO's clip-higher. For A < 0 the
     dual clip bounds it: min(L_t, -c A). The log-ratio is bound to +-20.
     """
-    log_ratio_bt = (log_probs_bt - old_log_probs_bt).clamp(-_LOG_RATIO_BOUND, _LOG_RATIO_BOUND)
-    ratio_bt = log_ratio_bt.exp()
-    plain_bt = -advantages_bt * ratio_bt
-    bound_bt = -advantages_bt * ratio_bt.clamp(1 - clip.low, 1 + clip.high)
-    loss_bt = torch.maximum(plain_bt, bound_bt)
+    log_ratio_B_T = (log_probs_B_T - old_log_probs_B_T).clamp(-_LOG_RATIO_BOUND, _LOG_RATIO_BOUND)
+    ratio_B_T = log_ratio_B_T.exp()
+    plain_B_T = -advantages_B_T * ratio_B_T
+    bound_B_T = -advantages_B_T * ratio_B_T.clamp(1 - clip.low, 1 + clip.high)
+    loss_B_T = torch.maximum(plain_B_T, bound_B_T)
     lower = 0.0
     if clip.dual is not None:
-        floor_bt = -advantages_bt * clip.dual
-        is_lower_bt = (advantages_bt < 0) & (loss_bt > floor_bt)
-        lower = float(masked_mean(is_lower_bt.float(), mask_bt))
-        loss_bt = torch.where(is_lower_bt, floor_bt, loss_bt)
+        floor_B_T = -advantages_B_T * clip.dual
+        is_lower_B_T = (advantages_B_T < 0) & (loss_B_T > floor_B_T)
+        lower = float(masked_mean(is_lower_B_T.float(), mask_B_T))
+        loss_B_T = torch.where(is_lower_B_T, floor_B_T, loss_B_T)
     return PolicyLoss(
-        loss_bt=_weighted(loss_bt, weights_bt),
-        clip_fraction=float(masked_mean((bound_bt > plain_bt).float(), mask_bt)),
+        loss_B_T=loss_B_T,
+        clip_fraction=float(masked_mean((bound_B_T > plain_B_T).float(), mask_B_T)),
         clip_fraction_lower=lower,
-        approx_kl=_moved(log_ratio_bt, mask_bt),
+        approx_kl=_moved(log_ratio_B_T, mask_B_T),
     )
 
 
 def gspo_loss(
-    log_probs_bt: Tensor,
-    old_log_probs_bt: Tensor,
-    advantages_bt: Tensor,
-    mask_bt: Tensor,
+    log_probs_B_T: Tensor,
+    old_log_probs_B_T: Tensor,
+    advantages_B_T: Tensor,
+    mask_B_T: Tensor,
     *,
     clip: Clip = Clip(low=3e-4, high=4e-4, dual=None),
-    weights_bt: Tensor | None = None,
 ) -> PolicyLoss:
     """Return the clipped loss with one ratio a sequence, s_i = exp(mean_t log rho_t).
 
@@ -107,28 +84,27 @@ def gspo_loss(
     """
     if clip.dual is not None:
         raise ConfigError("GSPO has no dual clip; set clip.dual to null.")
-    log_ratio_bt = log_probs_bt - old_log_probs_bt
-    sequence_b1 = row_mean(log_ratio_bt, mask_bt).detach().unsqueeze(-1)
-    ratio_bt = (
-        (log_probs_bt - log_probs_bt.detach() + sequence_b1).clamp(max=_LOG_SEQUENCE_RATIO_MAX)
+    log_ratio_B_T = log_probs_B_T - old_log_probs_B_T
+    sequence_B_1 = row_mean(log_ratio_B_T, mask_B_T).detach().unsqueeze(-1)
+    ratio_B_T = (
+        (log_probs_B_T - log_probs_B_T.detach() + sequence_B_1).clamp(max=_LOG_SEQUENCE_RATIO_MAX)
     ).exp()
-    plain_bt = -advantages_bt * ratio_bt
-    bound_bt = -advantages_bt * ratio_bt.clamp(1 - clip.low, 1 + clip.high)
+    plain_B_T = -advantages_B_T * ratio_B_T
+    bound_B_T = -advantages_B_T * ratio_B_T.clamp(1 - clip.low, 1 + clip.high)
     return PolicyLoss(
-        loss_bt=_weighted(torch.maximum(plain_bt, bound_bt), weights_bt),
-        clip_fraction=float(masked_mean((bound_bt > plain_bt).float(), mask_bt)),
-        approx_kl=_moved(log_ratio_bt, mask_bt),
+        loss_B_T=torch.maximum(plain_B_T, bound_B_T),
+        clip_fraction=float(masked_mean((bound_B_T > plain_B_T).float(), mask_B_T)),
+        approx_kl=_moved(log_ratio_B_T, mask_B_T),
     )
 
 
 def cispo_loss(
-    log_probs_bt: Tensor,
-    old_log_probs_bt: Tensor,
-    advantages_bt: Tensor,
-    mask_bt: Tensor,
+    log_probs_B_T: Tensor,
+    old_log_probs_B_T: Tensor,
+    advantages_B_T: Tensor,
+    mask_B_T: Tensor,
     *,
     clip: Clip = Clip(dual=None),
-    weights_bt: Tensor | None = None,
 ) -> PolicyLoss:
     """Return -sg[clip(rho, 1 - low, 1 + high)] A log pi: the weight is clipped, not the gradient.
 
@@ -139,58 +115,58 @@ def cispo_loss(
     """
     if clip.dual is not None:
         raise ConfigError("CISPO has no dual clip; set clip.dual to null.")
-    log_ratio_bt = (log_probs_bt - old_log_probs_bt).clamp(-_LOG_RATIO_BOUND, _LOG_RATIO_BOUND)
-    ratio_bt = log_ratio_bt.exp().detach()
-    bound_bt = ratio_bt.clamp(1 - clip.low, 1 + clip.high)
+    log_ratio_B_T = (log_probs_B_T - old_log_probs_B_T).clamp(-_LOG_RATIO_BOUND, _LOG_RATIO_BOUND)
+    ratio_B_T = log_ratio_B_T.exp().detach()
+    bound_B_T = ratio_B_T.clamp(1 - clip.low, 1 + clip.high)
     return PolicyLoss(
-        loss_bt=_weighted(-bound_bt * advantages_bt * log_probs_bt, weights_bt),
-        clip_fraction=float(masked_mean((bound_bt != ratio_bt).float(), mask_bt)),
-        approx_kl=_moved(log_ratio_bt, mask_bt),
+        loss_B_T=-bound_B_T * advantages_B_T * log_probs_B_T,
+        clip_fraction=float(masked_mean((bound_B_T != ratio_B_T).float(), mask_B_T)),
+        approx_kl=_moved(log_ratio_B_T, mask_B_T),
     )
 
 
 def reinforce_loss(
-    log_probs_bt: Tensor,
-    old_log_probs_bt: Tensor,
-    advantages_bt: Tensor,
-    mask_bt: Tensor,
+    log_probs_B_T: Tensor,
+    old_log_probs_B_T: Tensor,
+    advantages_B_T: Tensor,
+    mask_B_T: Tensor,
     *,
-    weights_bt: Tensor | None = None,
+    clip: Clip | None = None,
 ) -> PolicyLoss:
-    """Return -A log pi: the plain policy gradient, on policy only (Williams, 1992)."""
+    """Return -A log pi: the plain policy gradient, on policy only (Williams, 1992); no clip."""
     return PolicyLoss(
-        loss_bt=_weighted(-advantages_bt * log_probs_bt, weights_bt),
+        loss_B_T=-advantages_B_T * log_probs_B_T,
         clip_fraction=0.0,
-        approx_kl=_moved(log_probs_bt - old_log_probs_bt, mask_bt),
+        approx_kl=_moved(log_probs_B_T - old_log_probs_B_T, mask_B_T),
     )
 
 
+BUILT_IN = {"ppo": ppo_loss, "gspo": gspo_loss, "cispo": cispo_loss, "reinforce": reinforce_loss}
+
+
 def policy_loss(
-    kind: LossKind,
-    log_probs_bt: Tensor,
-    old_log_probs_bt: Tensor,
-    advantages_bt: Tensor,
-    mask_bt: Tensor,
+    kind: str,
+    log_probs_B_T: Tensor,
+    old_log_probs_B_T: Tensor,
+    advantages_B_T: Tensor,
+    mask_B_T: Tensor,
     *,
     clip: Clip,
-    weights_bt: Tensor | None = None,
+    weights_B_T: Tensor | None = None,
 ) -> PolicyLoss:
-    """Return the loss of this kind; `reinforce` has no clip and passes over it."""
-    of = (log_probs_bt, old_log_probs_bt, advantages_bt, mask_bt)
-    match kind:
-        case "ppo":
-            return ppo_loss(*of, clip=clip, weights_bt=weights_bt)
-        case "gspo":
-            return gspo_loss(*of, clip=clip, weights_bt=weights_bt)
-        case "cispo":
-            return cispo_loss(*of, clip=clip, weights_bt=weights_bt)
-        case "reinforce":
-            return reinforce_loss(*of, weights_bt=weights_bt)
+    """Return the loss of this kind, each token's multiplied by its weight.
+
+    Raises:
+        ConfigError: a dotted path leads nowhere, or its function returns something else.
+    """
+    function = BUILT_IN[kind] if kind in BUILT_IN else load(kind)
+    found = function(log_probs_B_T, old_log_probs_B_T, advantages_B_T, mask_B_T, clip=clip)
+    if not isinstance(found, PolicyLoss) or found.loss_B_T.shape != mask_B_T.shape:
+        raise ConfigError(f"policy loss {kind} must return a PolicyLoss with one loss a token")
+    if weights_B_T is None:
+        return found
+    return replace(found, loss_B_T=found.loss_B_T * weights_B_T.detach())
 
 
-def _weighted(loss_bt: Tensor, weights_bt: Tensor | None) -> Tensor:
-    return loss_bt if weights_bt is None else loss_bt * weights_bt.detach()
-
-
-def _moved(log_ratio_bt: Tensor, mask_bt: Tensor) -> float:
-    return float(masked_mean(-log_ratio_bt.detach(), mask_bt))
+def _moved(log_ratio_B_T: Tensor, mask_B_T: Tensor) -> float:
+    return float(masked_mean(-log_ratio_B_T.detach(), mask_B_T))

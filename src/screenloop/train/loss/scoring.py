@@ -15,10 +15,11 @@ from torch import Tensor, nn
 
 from screenloop.engine.network import picture_arguments
 from screenloop.engine.policy import Policy
-from screenloop.engine.vision import PlacedImage, positions
+from screenloop.engine.sampling import banned_mask, processed_logprobs
+from screenloop.engine.vision import positions
 from screenloop.errors import ConfigError
-from screenloop.train.data.samples import Sample
-from screenloop.train.loss.logprobs import processed_log_probs
+from screenloop.messages import Sampling
+from screenloop.train.types import Sample
 from screenloop.types import BlobKey, Struct
 
 Patches = Mapping[BlobKey, Tensor]
@@ -31,12 +32,12 @@ class SampledScores(Struct, frozen=True, kw_only=True):
     One row a Sample, its sampled tokens in order, padded with 0 at the end.
     """
 
-    log_probs_bs: Tensor
-    entropy_bs: Tensor
+    log_probs_B_S: Tensor
+    entropy_B_S: Tensor
     """Of the distribution that each token was drawn from, in nats."""
-    greedy_bs: Tensor
+    greedy_B_S: Tensor
     """Whether the token is the most likely one."""
-    values_bs: Tensor | None = None
+    values_B_S: Tensor | None = None
     """What a value head says of the states that the tokens were drawn in."""
 
 
@@ -44,10 +45,10 @@ class SampledRows(Struct, frozen=True, kw_only=True):
     """Samples cut down to their sampled tokens, padded at the end: what losses work on."""
 
     samples: tuple[Sample, ...]
-    mask_bs: Tensor
-    rollout_log_probs_bs: Tensor
-    advantages_bs: Tensor
-    attempts_b: Tensor
+    mask_B_S: Tensor
+    rollout_log_probs_B_S: Tensor
+    advantages_B_S: Tensor
+    attempts_B: Tensor
     """Index of the attempt of each row, from 0 in order of first appearance."""
 
 
@@ -73,14 +74,14 @@ def sampled_rows(samples: Sequence[Sample]) -> SampledRows:
     numbers: dict[str, int] = {}
     return SampledRows(
         samples=tuple(samples),
-        mask_bs=_padded([[1.0] * len(row) for row in at]),
-        rollout_log_probs_bs=_padded(
+        mask_B_S=_padded([[1.0] * len(row) for row in at]),
+        rollout_log_probs_B_S=_padded(
             [[s.rollout_log_probs[i] for i in row] for s, row in zip(samples, at, strict=True)]
         ),
-        advantages_bs=_padded(
+        advantages_B_S=_padded(
             [[s.advantages[i] for i in row] for s, row in zip(samples, at, strict=True)]
         ),
-        attempts_b=torch.tensor([numbers.setdefault(s.attempt_id, len(numbers)) for s in samples]),
+        attempts_B=torch.tensor([numbers.setdefault(s.attempt_id, len(numbers)) for s in samples]),
     )
 
 
@@ -102,6 +103,35 @@ def micro_batches(samples: Sequence[Sample], max_tokens: int) -> list[list[int]]
         unique.add(row)
         parts[-1].append(index)
     return parts
+
+
+def drawn_log_probs(
+    logits_N_V: Tensor, *, banned_ids: Sequence[int] = (), temperature: float = 1.0
+) -> Tensor:
+    """Return the log-probabilities of the distribution that tokens were drawn from.
+
+    It is the sampler's own function, so that both exclude the same ids: a vision token that is
+    sampled breaks the training forward, and one that is only banned in the sampler shifts every
+    log-probability.
+
+    Raises:
+        ConfigError: the temperature is not above 0, or a banned id is outside the vocabulary.
+    """
+    if not temperature > 0:
+        raise ConfigError(
+            f"temperature {temperature:g} has no distribution to learn from; sample above 0."
+        )
+    banned_V = banned_mask(banned_ids, logits_N_V.shape[-1], logits_N_V.device)
+    return processed_logprobs(logits_N_V, Sampling(temperature=temperature), banned_V)
+
+
+def entropy(log_probs_N_V: Tensor) -> Tensor:
+    """Return the entropy of each distribution, in nats."""
+    # A banned id has p = 0 and log p = -inf; its product would be NaN, in the gradient too.
+    finite_N_V = torch.where(
+        log_probs_N_V.isneginf(), torch.zeros_like(log_probs_N_V), log_probs_N_V
+    )
+    return -(log_probs_N_V.exp() * finite_N_V).sum(dim=-1)
 
 
 def score(
@@ -132,35 +162,34 @@ def score(
             numbers[name] = len(rows)
             rows.append(sample)
         of_row.append(numbers[name])
-    hidden_btd = _hidden(policy, rows, patches)
+    hidden_B_T_D = _hidden(policy, rows, patches)
     at = [sampled_positions(sample) for sample in rows]
-    row_n = torch.tensor([r for r, places in enumerate(at) for _ in places])
-    place_n = torch.tensor([place for places in at for place in places])
-    token_n = torch.tensor([rows[r].token_ids[i] for r, places in enumerate(at) for i in places])
-    column_n = torch.tensor([c for places in at for c in range(len(places))])
+    row_N = torch.tensor([r for r, places in enumerate(at) for _ in places])
+    place_N = torch.tensor([place for places in at for place in places])
+    token_N = torch.tensor([rows[r].token_ids[i] for r, places in enumerate(at) for i in places])
+    column_N = torch.tensor([c for places in at for c in range(len(places))])
     network: Any = policy.model
     # The state in front of a token speaks about it.
-    states_nd = hidden_btd[row_n, place_n - 1]
-    logits_nv = network.get_output_embeddings()(states_nd)
-    log_probs_nv = processed_log_probs(
-        logits_nv, banned_ids=rows[0].banned_ids, temperature=rows[0].temperature
+    states_N_D = hidden_B_T_D[row_N, place_N - 1]
+    logits_N_V = network.get_output_embeddings()(states_N_D)
+    log_probs_N_V = drawn_log_probs(
+        logits_N_V, banned_ids=rows[0].banned_ids, temperature=rows[0].temperature
     )
-    taken_n = log_probs_nv.gather(-1, token_n[:, None])[:, 0]
-    finite_nv = torch.where(log_probs_nv.isneginf(), torch.zeros_like(log_probs_nv), log_probs_nv)
-    entropy_n = -(log_probs_nv.exp() * finite_nv).sum(dim=-1)
-    greedy_n = log_probs_nv.detach().argmax(dim=-1) == token_n
+    taken_N = log_probs_N_V.gather(-1, token_N[:, None])[:, 0]
+    entropy_N = entropy(log_probs_N_V)
+    greedy_N = log_probs_N_V.detach().argmax(dim=-1) == token_N
     shape = (len(rows), max(len(places) for places in at))
-    index = (row_n, column_n)
+    index = (row_N, column_N)
     back = torch.tensor(of_row)
-    values_bs: Tensor | None = None
+    values_B_S: Tensor | None = None
     if head is not None:
-        values_n = head(states_nd)
-        values_bs = values_n.new_zeros(shape).index_put(index, values_n)[back]
+        values_N = head(states_N_D)
+        values_B_S = values_N.new_zeros(shape).index_put(index, values_N)[back]
     return SampledScores(
-        log_probs_bs=taken_n.new_zeros(shape).index_put(index, taken_n)[back],
-        entropy_bs=entropy_n.new_zeros(shape).index_put(index, entropy_n)[back],
-        greedy_bs=torch.zeros(shape, dtype=torch.bool).index_put(index, greedy_n)[back],
-        values_bs=values_bs,
+        log_probs_B_S=taken_N.new_zeros(shape).index_put(index, taken_N)[back],
+        entropy_B_S=entropy_N.new_zeros(shape).index_put(index, entropy_N)[back],
+        greedy_B_S=torch.zeros(shape, dtype=torch.bool).index_put(index, greedy_N)[back],
+        values_B_S=values_B_S,
     )
 
 
@@ -173,13 +202,13 @@ def _hidden(policy: Policy, rows: Sequence[Sample], patches: Patches) -> Tensor:
     for row, sample in enumerate(rows):
         ids[row, : lengths[row]] = torch.tensor(sample.token_ids)
         if policy.vision is not None:
-            places[:, row, : lengths[row]] = positions(lengths[row], _placed(sample), merge)
+            places[:, row, : lengths[row]] = positions(lengths[row], sample.images, merge)
     if policy.vision is None:
         places[:] = torch.arange(ids.shape[1])
     missing = [i.key for s in rows for i in s.images if i.key not in patches]
     if missing:
         raise ConfigError(f"the pixels of picture {missing[0]} are not at hand")
-    pictures = [(image, patches[image.key]) for sample in rows for image in _placed(sample)]
+    pictures = [(image, patches[image.key]) for sample in rows for image in sample.images]
     network: Any = policy.model
     out = network.base_model(
         input_ids=ids.to(policy.device),
@@ -189,20 +218,6 @@ def _hidden(policy: Policy, rows: Sequence[Sample], patches: Patches) -> Tensor:
     )
     hidden: Tensor = out.last_hidden_state
     return hidden
-
-
-def _placed(sample: Sample) -> tuple[PlacedImage, ...]:
-    """Return the pictures as the network's functions take them; their size no longer matters."""
-    return tuple(
-        PlacedImage(
-            key=image.key,
-            size_px=(0, 0),
-            grid_thw=image.grid_thw,
-            start=image.start,
-            length=image.length,
-        )
-        for image in sample.images
-    )
 
 
 def _padded(rows: Sequence[Sequence[float]]) -> Tensor:

@@ -1,4 +1,4 @@
-"""The value head of PPO: what an attempt is still going to earn, said at each sampled token.
+"""The value head of PPO and its loss: what an attempt is still going to earn, token by token.
 
 The head reads the last hidden state in front of a sampled token: the state that the token was drawn
 in. An attempt is one row of its sampled tokens in causal order, windows joined and each token
@@ -17,7 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from screenloop.engine.policy import Policy
-from screenloop.train.data.samples import Sample
+from screenloop.train.loss.masking import masked_mean
+from screenloop.train.types import Sample
 from screenloop.types import Struct
 
 
@@ -30,18 +31,18 @@ class ValueHead(nn.Module):
         nn.init.zeros_(self.linear.weight)
         nn.init.zeros_(self.linear.bias)
 
-    def forward(self, states_nd: Tensor) -> Tensor:
+    def forward(self, states_N_D: Tensor) -> Tensor:
         """Return the value of each state."""
-        values_n: Tensor = self.linear(states_nd.float())[:, 0]
-        return values_n
+        values_N: Tensor = self.linear(states_N_D.float())[:, 0]
+        return values_N
 
 
 class ValueRow(Struct, frozen=True, kw_only=True):
     """What the head learns from one Sample, a number a sampled token."""
 
-    old_s: Tensor
+    old_S: Tensor
     """What it said before the update."""
-    returns_s: Tensor
+    returns_S: Tensor
     """What it should have said."""
 
 
@@ -85,7 +86,7 @@ def value_rows(
         start = taken.get(sample.attempt_id, 0)
         taken[sample.attempt_id] = start + sample.sampled
         own = returns[sample.attempt_id][start : start + sample.sampled]
-        rows[sample.name] = ValueRow(old_s=values[sample.name], returns_s=torch.tensor(own))
+        rows[sample.name] = ValueRow(old_S=values[sample.name], returns_S=torch.tensor(own))
     return rows
 
 
@@ -95,7 +96,38 @@ def explained_variance(rows: Iterable[ValueRow]) -> float:
     0 where all returns are the same: there is nothing to explain.
     """
     found = list(rows)
-    returns_n = torch.cat([row.returns_s.double() for row in found])
-    missed_n = returns_n - torch.cat([row.old_s.double() for row in found])
-    variance = float(returns_n.var(correction=0))
-    return 1.0 - float(missed_n.var(correction=0)) / variance if variance > 0 else 0.0
+    returns_N = torch.cat([row.returns_S.double() for row in found])
+    missed_N = returns_N - torch.cat([row.old_S.double() for row in found])
+    variance = float(returns_N.var(correction=0))
+    return 1.0 - float(missed_N.var(correction=0)) / variance if variance > 0 else 0.0
+
+
+class ValueLoss(Struct, frozen=True, kw_only=True):
+    """Loss of the value head per token, and how often the clip decided."""
+
+    loss_B_T: Tensor
+    clip_fraction: float
+
+
+def value_loss(
+    values_B_T: Tensor,
+    old_values_B_T: Tensor,
+    returns_B_T: Tensor,
+    mask_B_T: Tensor,
+    *,
+    clip: float = 0.5,
+) -> ValueLoss:
+    """Return 1/2 max((V - R)^2, (clip(V, V_old +- clip) - R)^2) of each token.
+
+    The clipped value loss of PPO implementations (verl's `compute_value_loss`): a step of the value
+    head earns nothing beyond `clip`.
+    """
+    clipped_B_T = torch.minimum(
+        torch.maximum(values_B_T, old_values_B_T - clip), old_values_B_T + clip
+    )
+    plain_B_T = (values_B_T - returns_B_T).square()
+    bound_B_T = (clipped_B_T - returns_B_T).square()
+    return ValueLoss(
+        loss_B_T=torch.maximum(plain_B_T, bound_B_T) / 2,
+        clip_fraction=float(masked_mean((bound_B_T > plain_B_T).float(), mask_B_T)),
+    )

@@ -21,10 +21,9 @@ from screenloop.engine.policy import Policy
 from screenloop.envs.phone import PhoneEnvironments, tree_of
 from screenloop.phone.device.boot import new_device
 from screenloop.phone.device.gestures import act
-from screenloop.train.curriculum import CurriculumSettings
 from screenloop.train.recipe import Recipe, RolloutSettings, TaskSets, TrainSettings
 from screenloop.train.recipes import paths, tiny_text, touches
-from screenloop.train.settings import AdvantageSettings, Estimator
+from screenloop.train.settings import AdvantageSettings, CurriculumSettings
 from screenloop.types import Task
 
 TRAIN = range(300)
@@ -173,7 +172,7 @@ def _arm(name: str, settings: TrainSettings) -> Recipe:
     )
 
 
-def _estimator(name: Estimator) -> Recipe:
+def _estimator(name: str) -> Recipe:
     learning = replace(SETTINGS.learning, advantage=AdvantageSettings(estimator=name))
     return _arm(name, replace(SETTINGS, learning=learning))
 

@@ -107,7 +107,7 @@ class Seen(Struct, frozen=True, kw_only=True):
 
     label_ew: Tensor
     goal_w: Tensor
-    role_e: Tensor
+    role_L: Tensor
 
 
 ROLES = ("button", "checkbox", "field", "system", "")
@@ -121,7 +121,7 @@ def see(goal: str, elements: Sequence[Element]) -> Seen:
     return Seen(
         label_ew=torch.tensor([(label + [0] * 3)[:3] for label in labels]),
         goal_w=torch.tensor([WORDS.get(w, 0) for w in goal.split()]),
-        role_e=torch.tensor([ROLES.index(e.role if e.role in ROLES else "") for e in elements]),
+        role_L=torch.tensor([ROLES.index(e.role if e.role in ROLES else "") for e in elements]),
     )
 
 
@@ -142,9 +142,9 @@ class Pointer(nn.Module):
         """Return the log-probability of touching each element."""
         label_ed = self.words(seen.label_ew).sum(dim=1)
         goal_ed = self.words(seen.goal_w).sum(dim=0).expand_as(label_ed)
-        features = torch.cat([label_ed * goal_ed, label_ed, self.roles(seen.role_e)], dim=-1)
-        log_probs_e: Tensor = self.score(features).squeeze(-1).log_softmax(dim=-1)
-        return log_probs_e
+        features = torch.cat([label_ed * goal_ed, label_ed, self.roles(seen.role_L)], dim=-1)
+        log_probs_L: Tensor = self.score(features).squeeze(-1).log_softmax(dim=-1)
+        return log_probs_L
 
 
 # ---- 3. rollouts: a group of attempts at each task -----------------------------------------
@@ -154,11 +154,11 @@ class Group(Struct, frozen=True, kw_only=True):
     """Attempts at one task from the same state."""
 
     seen: Seen
-    picks_a: Tensor
+    picks_A: Tensor
     """Which element each attempt touched."""
-    log_probs_a: Tensor
+    log_probs_A: Tensor
     """Of the picks, under the policy that made them."""
-    rewards_a: Tensor
+    rewards_A: Tensor
 
 
 @torch.no_grad()
@@ -168,17 +168,17 @@ def play(policy: Pointer, seed: int, source: torch.Generator) -> Group:
     device, elements = open_phone(scene)
     start = device.snapshot()
     seen = see(scene.goal, elements)
-    log_probs_e = policy(seen)
-    picks_a = torch.multinomial(log_probs_e.exp(), ATTEMPTS_A_TASK, True, generator=source)
+    log_probs_L = policy(seen)
+    picks_A = torch.multinomial(log_probs_L.exp(), ATTEMPTS_A_TASK, True, generator=source)
     rewards = []
-    for pick in picks_a.tolist():
+    for pick in picks_A.tolist():
         device.restore(start)
         rewards.append(reward_of(device, elements[pick], scene))
     return Group(
         seen=seen,
-        picks_a=picks_a,
-        log_probs_a=log_probs_e[picks_a],
-        rewards_a=torch.tensor(rewards),
+        picks_A=picks_A,
+        log_probs_A=log_probs_L[picks_A],
+        rewards_A=torch.tensor(rewards),
     )
 
 
@@ -197,26 +197,26 @@ def greedy_success(policy: Pointer, nouns: Sequence[str] = TRAINED) -> float:
 # ---- 4. the update: GRPO -------------------------------------------------------------------
 
 
-def advantages(rewards_a: Tensor) -> Tensor | None:
+def advantages(rewards_A: Tensor) -> Tensor | None:
     """Return (r - mean) / std inside the group; `None` where all are equal: nothing to learn.
 
     Group-relative advantages of GRPO (DeepSeekMath, equation 3 and what follows it): the other
     attempts at the same task are the baseline, so no value network is needed.
     """
-    spread = rewards_a.std()
-    return None if spread < 1e-6 else (rewards_a - rewards_a.mean()) / spread
+    spread = rewards_A.std()
+    return None if spread < 1e-6 else (rewards_A - rewards_A.mean()) / spread
 
 
-def group_loss(policy: Pointer, group: Group, advantages_a: Tensor) -> tuple[Tensor, Tensor]:
+def group_loss(policy: Pointer, group: Group, advantages_A: Tensor) -> tuple[Tensor, Tensor]:
     """Return the clipped loss of a group, and the log-ratios to the policy that played.
 
     The clip is that of PPO, a little wider upwards (DAPO), so that rare picks can grow.
     """
-    log_ratio_a = policy(group.seen)[group.picks_a] - group.log_probs_a
-    ratio_a = log_ratio_a.exp()
-    clipped_a = ratio_a.clamp(1 - CLIP_LOW, 1 + CLIP_HIGH)
-    loss = -torch.minimum(ratio_a * advantages_a, clipped_a * advantages_a).mean()
-    return loss, log_ratio_a.detach()
+    log_ratio_A = policy(group.seen)[group.picks_A] - group.log_probs_A
+    ratio_A = log_ratio_A.exp()
+    clipped_A = ratio_A.clamp(1 - CLIP_LOW, 1 + CLIP_HIGH)
+    loss = -torch.minimum(ratio_A * advantages_A, clipped_A * advantages_A).mean()
+    return loss, log_ratio_A.detach()
 
 
 class Updated(Struct, frozen=True, kw_only=True):
@@ -231,18 +231,18 @@ class Updated(Struct, frozen=True, kw_only=True):
 
 def update(policy: Pointer, optimiser: torch.optim.Optimizer, groups: Sequence[Group]) -> Updated:
     """Learn from the groups with spread."""
-    told = [(group, advantages(group.rewards_a)) for group in groups]
-    taught = [(group, some) for group, some in told if some is not None]
+    given = [(group, advantages(group.rewards_A)) for group in groups]
+    taught = [(group, some) for group, some in given if some is not None]
     parity = 0.0
     for number in range(PASSES if taught else 0):
         losses = [group_loss(policy, group, some) for group, some in taught]
         if number == 0:
-            parity = max(float(log_ratio_a.abs().max()) for _, log_ratio_a in losses)
+            parity = max(float(log_ratio_A.abs().max()) for _, log_ratio_A in losses)
         optimiser.zero_grad()
         torch.stack([loss for loss, _ in losses]).mean().backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
         optimiser.step()
-    rewards = torch.cat([group.rewards_a for group in groups])
+    rewards = torch.cat([group.rewards_A for group in groups])
     return Updated(success=float(rewards.mean()), with_spread=len(taught), parity=parity)
 
 
@@ -273,13 +273,13 @@ def run(seed: int = 0, updates: int = UPDATES, tell: Callable[[str], None] = pri
     optimiser = torch.optim.Adam(policy.parameters(), lr=LEARNING_RATE)
     before = greedy_success(policy)
     tell(f"untrained: {100 * before:.1f} % of {len(HELD_OUT)} held-out lists")
-    told: list[Updated] = []
+    done: list[Updated] = []
     for number in range(updates):
         first = (seed * 1_000 + number) * TASKS_AN_UPDATE
         seeds = range(first % HELD_OUT.start, first % HELD_OUT.start + TASKS_AN_UPDATE)
-        told.append(update(policy, optimiser, [play(policy, task, source) for task in seeds]))
+        done.append(update(policy, optimiser, [play(policy, task, source) for task in seeds]))
         if number % 5 == 0 or number == updates - 1:
-            now = told[-1]
+            now = done[-1]
             bar = "#" * round(40 * now.success)
             tell(f"{number + 1:4d} {100 * now.success:5.1f} % |{bar:40}| spread {now.with_spread}")
     after = greedy_success(policy)
@@ -291,9 +291,9 @@ def run(seed: int = 0, updates: int = UPDATES, tell: Callable[[str], None] = pri
         unseen_after=unseen,
         updates=updates,
         episodes=updates * TASKS_AN_UPDATE * ATTEMPTS_A_TASK,
-        groups_with_spread=sum(one.with_spread for one in told),
-        parity_max=max((one.parity for one in told), default=0.0),
-        curve=tuple(one.success for one in told),
+        groups_with_spread=sum(one.with_spread for one in done),
+        parity_max=max((one.parity for one in done), default=0.0),
+        curve=tuple(one.success for one in done),
     )
 
 

@@ -17,8 +17,6 @@ from screenloop.config import Window
 from screenloop.engine.policy import Policy
 from screenloop.engine.tiny import PIXEL_SIZE, tiny_pixels
 from screenloop.engine.tokenizer import END, TinyWords
-from screenloop.train.curriculum import CurriculumSettings
-from screenloop.train.loss.policy import Clip
 from screenloop.train.recipe import (
     OptimiserSettings,
     Recipe,
@@ -28,7 +26,7 @@ from screenloop.train.recipe import (
     WarmUpSettings,
 )
 from screenloop.train.recipes.page_clicks import ORDINALS, ClickPages, click_tasks
-from screenloop.train.settings import LearningSettings, LossSettings
+from screenloop.train.settings import Clip, CurriculumSettings, LearningSettings, LossSettings
 
 PAGES = ("click-dialog", "click-test", "focus-text-2")
 UNSEEN_PAGES = ("focus-text",)

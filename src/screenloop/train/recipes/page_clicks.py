@@ -160,14 +160,14 @@ class ClickPages:
             raise EnvironmentFault("the pages are not open: call open first")
         env = await self._pages.open(task.env)
         try:
-            asked = await env.reset(Start(task=task, mode=mode), deadline_s=_DEADLINE_S)
+            start = await env.reset(Start(task=task, mode=mode), deadline_s=_DEADLINE_S)
             seen = await env.observe(("tree",), deadline_s=_DEADLINE_S)
         finally:
             await env.close()
-        if seen.tree is None or asked.goal is None:
+        if seen.tree is None or start.goal is None:
             raise EnvironmentFault(f"the page of {task.key} shows no tree or no goal")
         elements = read_elements(self._blobs.get(seen.tree), seen.size_px)
-        return (Tap(at=target(asked.goal, elements)),)
+        return (Tap(at=target(start.goal, elements)),)
 
 
 def _one_click(task: Task) -> Task:

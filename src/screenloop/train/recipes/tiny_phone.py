@@ -12,8 +12,6 @@ from __future__ import annotations
 from screenloop.config import Window
 from screenloop.engine.policy import Policy, load_policy
 from screenloop.envs.phone import PhoneEnvironments
-from screenloop.train.curriculum import CurriculumSettings
-from screenloop.train.loss.policy import Clip
 from screenloop.train.recipe import (
     OptimiserSettings,
     Recipe,
@@ -25,7 +23,7 @@ from screenloop.train.recipe import (
 from screenloop.train.recipes import tiny_phone_warm_up
 from screenloop.train.recipes.checkpoints import shipped
 from screenloop.train.recipes.touches import touch
-from screenloop.train.settings import LearningSettings, LossSettings
+from screenloop.train.settings import Clip, CurriculumSettings, LearningSettings, LossSettings
 
 SETTINGS = TrainSettings(
     learning=LearningSettings(

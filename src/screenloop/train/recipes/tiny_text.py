@@ -22,9 +22,7 @@ from screenloop.engine.tiny import tiny_text
 from screenloop.engine.tokenizer import END, TinyWords, frequent_words
 from screenloop.envs.phone import PhoneEnvironments, tree_of
 from screenloop.phone.device.boot import new_device
-from screenloop.train.curriculum import CurriculumSettings
 from screenloop.train.data.tasks_split import overlap
-from screenloop.train.loss.policy import Clip
 from screenloop.train.recipe import (
     OptimiserSettings,
     Recipe,
@@ -34,7 +32,13 @@ from screenloop.train.recipe import (
     WarmUpSettings,
 )
 from screenloop.train.recipes.touches import CLOCK, PAGES, tasks_of, touch
-from screenloop.train.settings import KlSettings, LearningSettings, LossSettings
+from screenloop.train.settings import (
+    Clip,
+    CurriculumSettings,
+    KlSettings,
+    LearningSettings,
+    LossSettings,
+)
 from screenloop.types import Task
 
 TRAIN = range(400)

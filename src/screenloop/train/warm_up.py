@@ -1,20 +1,22 @@
-"""The supervised warm-up: one optimiser step, and when to stop; measuring is the trainer's."""
+"""The supervised warm-up: learn from demonstrations, stop at a measured success."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
 import torch
 
 from screenloop.engine.policy import Policy
-from screenloop.train.data.samples import Sample
+from screenloop.report.training.metrics import WarmUpLine
 from screenloop.train.data.streams import stream
 from screenloop.train.guard.stops import StopEvidence, TrainingStopped
 from screenloop.train.loss.scoring import Patches, micro_batches, sampled_rows, score
 from screenloop.train.recipe import WarmUpSettings
+from screenloop.train.types import Sample
 from screenloop.types import Struct
 
 
@@ -83,11 +85,11 @@ class WarmUp:
         for part in micro_batches(batch, 65_536):
             rows = sampled_rows([batch[i] for i in part])
             scores = score(self._policy, rows.samples, patches)
-            nll = -(scores.log_probs_bs * rows.mask_bs).sum() / tokens
+            nll = -(scores.log_probs_B_S * rows.mask_B_S).sum() / tokens
             nll.backward()  # type: ignore[no-untyped-call]
             loss += float(nll.detach())
-            same_b = (scores.greedy_bs | ~rows.mask_bs.bool()).all(dim=-1).tolist()
-            agreed.update(zip(part, same_b, strict=True))
+            same_B = (scores.greedy_B_S | ~rows.mask_B_S.bool()).all(dim=-1).tolist()
+            agreed.update(zip(part, same_B, strict=True))
         norm = float(torch.nn.utils.clip_grad_norm_(self._trained, 1.0))
         if not (isfinite(loss) and isfinite(norm)):
             raise self._stopped(loss, norm, batch)
@@ -106,3 +108,57 @@ class WarmUp:
             f"step {step} of the warm-up is refused: {reason}",
             StopEvidence(update=0, reason=reason, samples=tuple(batch)),
         )
+
+
+@dataclass(frozen=True)
+class WarmUpSeams:
+    """What the warm-up asks of the run around it."""
+
+    measure: Callable[[int], Awaitable[float]]
+    """Gives the policy's greedy success after so many steps."""
+    collect: Callable[[int], Awaitable[Sequence[Sample]]]
+    """Lets the policy try training tasks itself; gives Samples of what it solved."""
+    patches: Callable[[Sequence[Sample]], Patches]
+    """Gives the pixels of Samples."""
+    tell: Callable[[WarmUpLine], None]
+
+
+async def warm_up(
+    trainee: WarmUp, demonstrations: Sequence[Sample], settings: WarmUpSettings, seams: WarmUpSeams
+) -> int:
+    """Warm a policy up; returns the steps that it came to.
+
+    Raises:
+        TrainingStopped: a loss is no finite number; the policy is as it was at the last mark.
+    """
+    samples = list(demonstrations)
+    patches = dict(seams.patches(samples))
+    stretch = settings.check_steps
+    agreement = 0.0
+    while trainee.step < settings.max_steps:
+        step = trainee.learn(samples, patches)
+        # The mean over a few batches; one alone is too noisy to act on.
+        agreement += 0.3 * (step.agreement - agreement)
+        seams.tell(
+            WarmUpLine(
+                step=step.step, loss=step.loss, agreement=step.agreement, samples=len(samples)
+            )
+        )
+        if agreement < settings.watch_above:
+            if trainee.since_mark >= stretch:
+                trainee.mark()
+            continue
+        if trainee.since_mark < stretch:
+            continue
+        success = await seams.measure(trainee.step)
+        if success > settings.stop_to and stretch > 1:
+            trainee.back()
+            stretch = max(1, stretch // 2)
+            continue
+        if success >= settings.stop_from:
+            break
+        trainee.mark()
+        collected = await seams.collect(trainee.step)
+        patches |= seams.patches(collected)
+        samples += collected
+    return trainee.step
