@@ -4,6 +4,7 @@ import io
 import re
 
 from PIL import Image
+
 from screenloop.actions import Finish, Tap
 
 

@@ -2,10 +2,9 @@
 
 import re
 
+from kitchen.suite import ADD, CLEAR
 from screenloop.actions import Finish
 from screenloop.messages import Reply
-
-from kitchen.suite import ADD, CLEAR
 
 
 class Patient:

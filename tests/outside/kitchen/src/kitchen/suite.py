@@ -1,11 +1,10 @@
 """A suite of two tasks, one of them judged by code."""
 
+from kitchen.timer import SIZE_PX
 from screenloop.actions import Tap
 from screenloop.criteria import Code, Value
 from screenloop.errors import ConfigError
 from screenloop.types import EnvRef, Goal, Task, World
-
-from kitchen.timer import SIZE_PX
 
 ADD, CLEAR = Tap(at=(0.5, 0.25)), Tap(at=(0.5, 0.75))
 

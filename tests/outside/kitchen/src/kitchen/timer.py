@@ -4,6 +4,7 @@ import hashlib
 import io
 
 from PIL import Image
+
 from screenloop.actions import Tap
 from screenloop.errors import EnvironmentFault, StaleFrame, UnsupportedAction
 from screenloop.types import Effect, EnvSpec, Evidence, Observation, StepResult
