@@ -12,15 +12,18 @@ imported before it is asked for.
 from __future__ import annotations
 
 import difflib
+import inspect
 import json
 import re
 import sys
 import traceback
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from screenloop.errors import ConfigError, ScreenloopError
@@ -109,6 +112,20 @@ def find(what: str, name: str, table: Mapping[str, str]) -> Any:
         return load(matches[0].path)
     except ConfigError as error:
         raise ConfigError(f"package {matches[0].package}: {_reason(error)}") from error
+
+
+def source_hash(found: Any) -> str:
+    """Return 16 hex digits of the file that a class or function from outside stands in.
+
+    Empty for one of screenloop, whose version stands for it, and for one without a file.
+    """
+    if found.__module__.partition(".")[0] == "screenloop":
+        return ""
+    try:
+        file = inspect.getsourcefile(found)
+    except TypeError:
+        return ""
+    return sha256(Path(file).read_bytes()).hexdigest()[:16] if file else ""
 
 
 def entries(what: str, table: Mapping[str, str]) -> tuple[Entry, ...]:
