@@ -26,7 +26,6 @@ class OwnAgent:
     """Holds an agent to the contract: what it returns is a Decision, what it raises has a blame."""
 
     def __init__(self, agent: Any, name: str) -> None:
-        """Take the agent, and the name that failures call it by."""
         self._agent = agent
         self._name = name
         self._next: Assignment | None = None

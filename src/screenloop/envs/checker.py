@@ -41,7 +41,6 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def failures(self) -> tuple[RuleFinding, ...]:
-        """The rules that are broken."""
         return tuple(finding for finding in self.findings if not finding.passed)
 
     def raise_for_failures(self) -> None:

@@ -74,7 +74,6 @@ class Environments:
         return await self._openers[env.kind].open(env)
 
     async def close(self) -> None:
-        """Let go of all that was started."""
         openers, self._openers = self._openers, {}
         for opener in openers.values():
             await opener.close()

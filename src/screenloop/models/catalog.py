@@ -25,9 +25,8 @@ from screenloop.errors import ConfigError
 from screenloop.models.base import Model
 from screenloop.models.client import OpenAIModel, api_key_from, parse_endpoint
 from screenloop.models.oracle import OracleModel
-from screenloop.models.random_actions import RandomModel
 from screenloop.models.replaying import ReplayingModel
-from screenloop.models.scripted import ScriptedModel
+from screenloop.models.scripted import RandomModel, ScriptedModel
 from screenloop.models.usage import Price
 from screenloop.registry import entries, find, is_path, load
 from screenloop.store.blobs import BlobStore

@@ -159,7 +159,6 @@ class UITars:
     calls_tools = False
 
     def system_prompt(self, spec: EnvSpec, mode: Mode, picture_px: SizePx, lang: str) -> str:
-        """Return the fixed head, which opens the first user turn."""
         wide, high = self.space.limits(picture_px)
         known = _MOBILE_LINES if spec.surface == "mobile" else _COMPUTER_LINES
         lines = [
@@ -185,7 +184,6 @@ class UITars:
         return "\n".join(lines)
 
     def parse(self, text: str, context: DialectContext) -> tuple[Action, ...]:
-        """Read the calls on the action line, or of a reply that is nothing but calls."""
         verbs = _MOBILE if context.surface == "mobile" else _COMPUTER
         line = action_line(text, _SHAPE)
         if line is None:
@@ -203,11 +201,9 @@ class UITars:
         return tuple(checked(action) for action in actions)
 
     def expresses(self, action: Action, context: DialectContext) -> bool:
-        """Tell whether the family has words for the Action."""
         return self._write(action, context) is not None
 
     def render(self, action: Action, context: DialectContext, thought: str = "") -> str:
-        """Write the thought and the action line."""
         call = self._write(action, context)
         if call is None:
             raise inexpressible(self.name, action)

@@ -53,7 +53,6 @@ class Qwen:
     )
 
     def system_prompt(self, spec: EnvSpec, mode: Mode, picture_px: SizePx, lang: str) -> str:
-        """Return the fixed head: the function, the tools in `hybrid`, and how to reply."""
         wide, high = self.space.limits(picture_px)
         where = f"[x, y] on a screen of {wide}x{high}, from the top left corner"
         tools = spec.tools if mode == "hybrid" else ()
@@ -84,7 +83,6 @@ class Qwen:
         return "\n".join(lines)
 
     def parse(self, text: str, context: DialectContext) -> tuple[Action, ...]:
-        """Read the tagged calls of a reply."""
         readers: Mapping[str, hermes.Reader]
         if context.surface == "mobile":
             name = mobile_use.FUNCTION
@@ -95,11 +93,9 @@ class Qwen:
         return hermes.parse_calls(text, name, readers, self.space, context)
 
     def expresses(self, action: Action, context: DialectContext) -> bool:
-        """Tell whether the schema has words for the Action."""
         return self._write(action, context) is not None
 
     def render(self, action: Action, context: DialectContext, thought: str = "") -> str:
-        """Write the reply in the family's layout."""
         written = self._write(action, context)
         if written is None:
             raise inexpressible(self.name, action)
