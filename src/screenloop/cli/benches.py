@@ -9,8 +9,8 @@ from pathlib import Path
 from cyclopts import App
 
 from screenloop.cli.output import Json, Switch, error_console, require_range, show
-from screenloop.cli.training import require_train_extra
 from screenloop.report.terminal import struct_table
+from screenloop.train.facade import require_train_extra
 from screenloop.types import Struct
 
 bench = App(name="bench", help="Figures of docs/measurements.md, measured here.")

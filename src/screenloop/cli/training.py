@@ -37,7 +37,7 @@ from screenloop.report.training.page import write_run_page
 from screenloop.report.training.run_files import policy_folder, read_recipe
 from screenloop.rollout.managers import manager_at
 from screenloop.store.runs import write_whole
-from screenloop.train.extra import missing_packages
+from screenloop.train.facade import require_train_extra
 from screenloop.train.trackers import require_trackers, tracking
 
 if TYPE_CHECKING:
@@ -49,20 +49,6 @@ Tracked = Annotated[tuple[str, ...], Parameter(negative="")]
 Dtype = Literal["float32", "bfloat16", "float16"]
 ONE_FILE = "01_grpo_in_one_file"
 """The recipe that is an algorithm to be read, not a setting of the trainer."""
-
-
-def require_train_extra() -> None:
-    """Refuse to go on without the packages of the `train` extra.
-
-    Raises:
-        ConfigError: names what is missing and the command that installs it.
-    """
-    missing = missing_packages()
-    if missing:
-        raise ConfigError(
-            f"this needs {', '.join(missing)}, which is not installed: "
-            "pip install 'screenloop[train]'"
-        )
 
 
 def train(

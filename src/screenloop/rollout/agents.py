@@ -83,11 +83,8 @@ def find_agent(path: str) -> AgentClass:
     if not inspect.iscoroutinefunction(made.decide):  # type: ignore[attr-defined]
         raise ConfigError(f"{path!r} is no agent: its decide must be an `async def`.")
     parameters = inspect.signature(made).parameters.values()
-    needed = {
-        p.name
-        for p in parameters
-        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-    }
+    gathers = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = {p.name for p in parameters if p.default is p.empty and p.kind not in gathers}
     if odd := sorted(needed - set(_GIVEN)):
         raise ConfigError(
             f"the __init__ of agent {path!r} needs {odd[0]!r}, but only {' and '.join(_GIVEN)} "
@@ -116,4 +113,5 @@ def _source_hash(made: type, path: str) -> str:
 
 
 def _last(error: Exception) -> str:
-    return format_exception_only(error)[-1].strip()
+    """Return the last line of a traceback, on one line."""
+    return " ".join(format_exception_only(error)[-1].split())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any, TypeVar
 
 from screenloop.agent.base import Agent
 from screenloop.agent.dialects import DIALECTS
@@ -33,6 +37,7 @@ from screenloop.store.runs import RunFolder, RunResult, slug
 from screenloop.suites.catalog import SUITES, find_suite, select
 from screenloop.types import Budget, Mode, Struct, Task
 
+T = TypeVar("T")
 RENDERING = ("screenloop", "pytakumi", "pillow", "miniwob")
 """Packages that decide what an agent sees."""
 
@@ -63,6 +68,16 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     """Folder of the Run; empty makes a new one under `runs/`."""
     manager: ManagerAt | None = None
     """Where Instances are leased; `None` opens them in this process."""
+
+
+def run_sync(work: Coroutine[Any, Any, T]) -> T:
+    """Wait for a coroutine from plain code; in a notebook, whose loop runs, by a thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 def run_folder(request: RunRequest, now_s: float) -> Path:
