@@ -8,6 +8,8 @@ from screenloop.agent.history import PastStep, window_at, windowed_prompt
 from screenloop.config import Window
 from screenloop.messages import ImagePart, ImageSpan, Sampling, shared_length
 from screenloop.store.episodes import CallRecord, EndRecord, Episode, StartRecord
+from screenloop.train.loss.aggregate import token_weights
+from screenloop.train.loss.masking import masked
 from screenloop.train.loss.scoring import drawn_log_probs, entropy
 from screenloop.train.types import CallTokens
 from screenloop.types import (
@@ -156,6 +158,11 @@ def token_scores(logits_B_T_V, token_ids_B_T, **distribution):
         torch.cat([first_B_1, taken_B_T], dim=1),
         torch.cat([first_B_1, entropy(every_B_T_V)], dim=1),
     )
+
+
+def aggregate(loss_B_T, mask_B_T, mode="token-mean", **sequences):
+    """Return the loss of a whole batch; see `token_weights`."""
+    return (masked(loss_B_T, mask_B_T) * token_weights(mask_B_T, mode, **sequences)).sum()
 
 
 def whole_rows(samples, *fields):

@@ -163,7 +163,6 @@ class LocalEngine:
 
     @property
     def counters(self) -> DecoderCounters:
-        """What was done so far."""
         return self._decoder.counters
 
     @property
@@ -172,7 +171,6 @@ class LocalEngine:
         return self._decoder.cache.tokens
 
     def card(self) -> EngineCard:
-        """Describe the engine for records."""
         return EngineCard(
             policy=self.policy.card(),
             engine=ENGINE,

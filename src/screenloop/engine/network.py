@@ -63,7 +63,6 @@ class RunningBatch:
 
     @property
     def columns(self) -> int:
-        """The width of the batch."""
         return int(self.layers[0][0].shape[2]) if self.layers else 0
 
     def row(self, index: int, start: int) -> Layers:

@@ -74,12 +74,10 @@ class Policy:
 
     @property
     def vocab(self) -> int:
-        """The width of the logits."""
         return _width(self.model)
 
     @property
     def device(self) -> torch.device:
-        """Where the network is."""
         return next(self.model.parameters()).device
 
     def text_of(self, token_ids: Sequence[int]) -> str:
@@ -97,7 +95,6 @@ class Policy:
         return tuple(sorted(int(number) for token, number in vocab.items() if token not in tokens))
 
     def card(self) -> PolicyCard:
-        """Describe the policy for records."""
         return PolicyCard(
             name=self.name,
             architecture=type(self.model).__name__,

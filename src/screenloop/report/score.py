@@ -157,10 +157,10 @@ def pass_table(scored: Sequence[EpisodeRow]) -> tuple[PassAtK, ...]:
 
 def by_task(rows: Iterable[EpisodeRow]) -> dict[str, list[EpisodeRow]]:
     """Return the rows of each task, in order."""
-    found: dict[str, list[EpisodeRow]] = {}
+    rows_of: dict[str, list[EpisodeRow]] = {}
     for row in rows:
-        found.setdefault(row.task, []).append(row)
-    return found
+        rows_of.setdefault(row.task, []).append(row)
+    return rows_of
 
 
 def tag_getter(tag: str) -> Callable[[EpisodeRow], str | None]:

@@ -265,7 +265,6 @@ class ProgressBar:
         """Show nothing: an Episode shows when it ends."""
 
     def ended(self, row: EpisodeRow) -> None:
-        """Count one more Episode."""
         assert self._id is not None
         self._solved += row.success and row.unscored is None
         self._unscored += row.unscored is not None
@@ -280,11 +279,11 @@ def struct_table(value: Struct) -> RenderableType:
     figures = Table.grid(padding=(0, 3))
     parts: list[RenderableType] = [figures]
     for name in value.__struct_fields__:
-        found = getattr(value, name)
-        if isinstance(found, tuple) and found and isinstance(found[0], Struct):
-            parts.append(_rows_table(name, found))
+        field = getattr(value, name)
+        if isinstance(field, tuple) and field and isinstance(field[0], Struct):
+            parts.append(_rows_table(name, field))
         else:
-            figures.add_row(Text(name, "dim"), _figure(found))
+            figures.add_row(Text(name, "dim"), _figure(field))
     return Group(*parts)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
+from msgspec.structs import asdict
 
 from screenloop.engine.local import LocalEngine
 from screenloop.errors import ConfigError, InfraFault
@@ -52,21 +53,11 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint in place of the last one; a kill leaves one of the two, whole."""
-    partial, learner = folder / f".{NAME}.part", checkpoint.learner
+    partial = folder / f".{NAME}.part"
+    stored = asdict(checkpoint)
+    stored |= asdict(stored.pop("learner"))
     with partial.open("wb") as file:
-        torch.save(
-            {
-                "fingerprint": checkpoint.fingerprint,
-                "counters": checkpoint.counters,
-                "progress": checkpoint.progress,
-                "version": learner.version,
-                "weights": learner.weights,
-                "reference": learner.reference,
-                "value_head": learner.value_head,
-                "optimiser": learner.optimiser,
-            },
-            file,
-        )
+        torch.save(stored, file)
         file.flush()
         os.fsync(file.fileno())
     partial.replace(folder / NAME)

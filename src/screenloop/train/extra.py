@@ -10,10 +10,11 @@ PACKAGES = ("torch", "transformers", "peft", "safetensors", "tokenizers")
 
 def missing_packages() -> tuple[str, ...]:
     """Return the names of those that are not installed."""
-    return tuple(name for name in PACKAGES if not _is_installed(name))
+    return tuple(name for name in PACKAGES if not is_installed(name))
 
 
-def _is_installed(name: str) -> bool:
+def is_installed(name: str) -> bool:
+    """Whether a package is there; it is not imported."""
     try:
         return find_spec(name) is not None
     except ValueError:

@@ -32,7 +32,7 @@ from screenloop.train.loss.scoring import (
     sampled_rows,
     score,
 )
-from screenloop.train.loss.value import ValueRow, explained_variance, value_head
+from screenloop.train.loss.value import ValueHead, ValueRow, explained_variance, value_head
 from screenloop.train.recipe import OptimiserSettings
 from screenloop.train.settings import LearningSettings
 from screenloop.train.types import Sample
@@ -128,7 +128,6 @@ class Learner:
         )
 
     def restore(self, state: LearnerState) -> None:
-        """Go on from a state."""
         self.version = state.version
         copy_weights(self.policy.model, state.weights)
         if self._reference is not None:
@@ -140,27 +139,14 @@ class Learner:
 
     # ---- what is known before the update -----------------------------------------------------
 
-    @torch.no_grad()
     def reference_log_probs(self, samples: Sequence[Sample], patches: Patches) -> dict[str, Tensor]:
         """Return the reference's log-probabilities of the sampled tokens, by Sample."""
-        by_sample: dict[str, Tensor] = {}
         with self._as_reference() as policy:
-            for part in micro_batches(samples, self._settings.micro_tokens):
-                rows = sampled_rows([samples[i] for i in part])
-                found = score(policy, rows.samples, patches)
-                by_sample.update(_by_name(rows, found.log_probs_B_S))
-        return by_sample
+            return self._scored(samples, patches, policy=policy)
 
-    @torch.no_grad()
     def values(self, samples: Sequence[Sample], patches: Patches) -> dict[str, Tensor]:
         """Return what the value head says at the sampled tokens, by Sample."""
-        by_sample: dict[str, Tensor] = {}
-        for part in micro_batches(samples, self._settings.micro_tokens):
-            rows = sampled_rows([samples[i] for i in part])
-            found = score(self.policy, rows.samples, patches, head=self._head)
-            assert found.values_B_S is not None
-            by_sample.update(_by_name(rows, found.values_B_S))
-        return by_sample
+        return self._scored(samples, patches, head=self._head)
 
     # ---- the update ------------------------------------------------------------------------
 
@@ -249,13 +235,22 @@ class Learner:
         )
 
     @torch.no_grad()
-    def _scored(self, samples: Sequence[Sample], patches: Patches) -> dict[str, Tensor]:
-        """Return the policy's log-probabilities, by Sample."""
+    def _scored(
+        self,
+        samples: Sequence[Sample],
+        patches: Patches,
+        *,
+        policy: Policy | None = None,
+        head: ValueHead | None = None,
+    ) -> dict[str, Tensor]:
+        """Return a policy's log-probabilities, or what a head says beside it, by Sample."""
         scored: dict[str, Tensor] = {}
         for part in micro_batches(samples, self._settings.micro_tokens):
             rows = sampled_rows([samples[i] for i in part])
-            found = score(self.policy, rows.samples, patches)
-            scored.update(_by_name(rows, found.log_probs_B_S))
+            scores = score(policy or self.policy, rows.samples, patches, head=head)
+            numbers_B_S = scores.log_probs_B_S if head is None else scores.values_B_S
+            assert numbers_B_S is not None
+            scored.update(_by_name(rows, numbers_B_S))
         return scored
 
     def _backward(
@@ -279,16 +274,16 @@ class Learner:
         for part in micro_batches(samples, self._settings.micro_tokens):
             rows = sampled_rows([samples[i] for i in part])
             reference_B_S = self._pulling(rows, patches)
-            found = score(self.policy, rows.samples, patches, head=self._head)
-            scored.update(_by_name(rows, found.log_probs_B_S.detach()))
+            scores = score(self.policy, rows.samples, patches, head=self._head)
+            scored.update(_by_name(rows, scores.log_probs_B_S.detach()))
             width = rows.mask_B_S.shape[1]
             loss = part_loss(
                 rows,
-                found,
+                scores,
                 weights_B_S[part, :width],
                 self._learning,
                 sums,
-                old_B_S=self._old(rows, found, old),
+                old_B_S=self._old(rows, scores, old),
                 reference_B_S=reference_B_S,
                 value_rows=value_rows,
             )
@@ -312,13 +307,13 @@ class Learner:
             with adapters_off(self.policy.model):
                 yield self.policy
 
-    def _old(self, rows: SampledRows, found: SampledScores, old: Mapping[str, Tensor]) -> Tensor:
+    def _old(self, rows: SampledRows, scores: SampledScores, old: Mapping[str, Tensor]) -> Tensor:
         """Return the log-probabilities that ratios are taken to.
 
         Those before the update; of Samples drawn with older weights, what they were drawn with,
         unless importance weights correct for it.
         """
-        now_B_S = found.log_probs_B_S.detach()
+        now_B_S = scores.log_probs_B_S.detach()
         if old:
             now_B_S = side_by_side([old[sample.name] for sample in rows.samples])
         if self._learning.mismatch.weights is not None:

@@ -22,6 +22,7 @@ from screenloop.train.settings import LearningSettings, Share, require_learnable
 from screenloop.types import Mode, Struct, Task, Want
 
 Count = Annotated[int, Meta(ge=1)]
+WINDOW = Window()
 Rate = Annotated[float, Meta(gt=0.0)]
 
 
@@ -98,7 +99,6 @@ class TrainSettings(Struct, frozen=True, kw_only=True):
     checkpoint_every: Count = 5
 
     def sampling(self) -> Sampling:
-        """Return how attempts are drawn."""
         return Sampling(temperature=self.rollout.temperature, max_tokens=self.rollout.max_tokens)
 
 
@@ -123,11 +123,11 @@ class Recipe:
     name: str
     settings: TrainSettings
     dialect: str
-    window: Window
     tasks: Callable[[], TaskSets]
     policy: Callable[[TaskSets, int], Policy]
     """Makes the untrained policy from the tasks and the seed."""
     open_environments: Callable[[BlobStore], Opener]
+    window: Window = WINDOW
     want: tuple[Want, ...] = ("frame",)
     """What the Environments are opened to show."""
     plan: Plan = golden_plan

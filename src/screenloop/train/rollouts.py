@@ -300,8 +300,3 @@ def one_each(
         )
         for i, task in enumerate(tasks)
     )
-
-
-def with_seed(planned: PlannedAttempt, seed: int) -> PlannedAttempt:
-    """Return the attempt with another random stream."""
-    return replace(planned, seed=seed)

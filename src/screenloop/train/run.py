@@ -53,39 +53,57 @@ class TrainResult(Struct, frozen=True, kw_only=True, omit_defaults=False):
     """What a training run came to; successes are greedy, on tasks that were never trained on."""
 
     recipe: str
+    """Name of the recipe."""
     seed: int
+    """Of everything that was drawn."""
     success_before: float
-    """On the test tasks: known apps, other worlds."""
+    """Of the untrained policy on the test tasks: known apps, other worlds."""
     success_after_sft: float
+    """The same after the warm-up on demonstrations."""
     success_after_rl: float
+    """The same after the last update."""
     heldout_after_rl: float | None
-    """On tasks of apps that were never trained on."""
+    """On tasks of apps that were never trained on; `None` where the recipe has none."""
     updates: int
+    """Updates of reinforcement learning."""
     episodes: int
+    """Attempts of the updates; demonstrations and measurements are not counted."""
     cpu_s: float
     """CPU seconds of the process, all threads, from its start; summed over resumed processes."""
     wall_s: float
+    """Wall seconds, summed over resumed processes."""
     parity_max: float
+    """Largest difference of log-probabilities between engine and trainer, nats."""
     groups_with_spread: int
+    """Groups whose attempts earned different rewards, of all updates."""
     run_dir: str
+    """Folder of the run."""
 
 
 class SplitGain(Struct, frozen=True, kw_only=True, omit_defaults=False):
     """The same success before, after the warm-up and after reinforcement learning."""
 
     before: float | None
+    """Of the untrained policy."""
     after_sft: float | None
+    """After the warm-up on demonstrations."""
     after_rl: float | None
+    """After the last update."""
 
 
 class RunCard(Struct, frozen=True, kw_only=True, omit_defaults=False):
     """What is written to `result.json`."""
 
     result: TrainResult
+    """The figures that the command prints."""
     known_apps: SplitGain
+    """Success on the test tasks, apps that were trained on."""
     unseen_apps: SplitGain
+    """Success on tasks of other apps; `None` each where the recipe has none."""
     warm_up_steps: int
+    """Steps of the supervised warm-up."""
     fingerprint: str
+    """Of all that decides the run, as in `recipe.json`."""
 
 
 def run_folder(name: str, seed: int, out: str, now_s: float) -> Path:

@@ -67,6 +67,11 @@ LOSSES = ("ppo", "gspo", "cispo", "reinforce")
 """Which policy loss; a dotted path `package.module:function` is a name as well."""
 
 
+def _require_name(what: str, name: str, names: Collection[str]) -> None:
+    if name not in names and ":" not in name:
+        raise ValueError(str(unknown(what, name, names)))
+
+
 class AdvantageSettings(Struct, frozen=True, kw_only=True):
     """Advantages."""
 
@@ -92,12 +97,10 @@ class AdvantageSettings(Struct, frozen=True, kw_only=True):
     anchor: AnchorKind = "state"
 
     def __post_init__(self) -> None:
-        """Refuse a name that stands for nothing."""
-        _require_name("advantage estimator", self.estimator, ESTIMATORS)
+        _require_name("advantage.estimator", self.estimator, ESTIMATORS)
 
     @property
     def discount(self) -> float:
-        """The discount in force."""
         if self.gamma is not None:
             return self.gamma
         return 0.95 if self.estimator in STEPWISE else 1.0
@@ -114,7 +117,6 @@ class KlSettings(Struct, frozen=True, kw_only=True):
 
     @property
     def estimator(self) -> KlKind:
-        """The estimator in force."""
         if self.kind is not None:
             return self.kind
         return "k1" if self.place == "reward" else "k3"
@@ -193,8 +195,7 @@ class LossSettings(Struct, frozen=True, kw_only=True):
     """Coefficient of the entropy bonus."""
 
     def __post_init__(self) -> None:
-        """Refuse a name that stands for nothing."""
-        _require_name("policy loss", self.kind, LOSSES)
+        _require_name("loss.kind", self.kind, LOSSES)
 
 
 class ValueSettings(Struct, frozen=True, kw_only=True):
@@ -393,11 +394,6 @@ def _require_known(data: Mapping[str, Any], kind: type[Any], path: str) -> None:
         inner = next((t for t in _types(fields[key]) if _is_struct(t)), None)
         if inner is not None and isinstance(value, Mapping):
             _require_known(value, inner, f"{path}.{key}" if path else key)
-
-
-def _require_name(what: str, name: str, names: Collection[str]) -> None:
-    if name not in names and ":" not in name:
-        raise ValueError(str(unknown(what, name, names)))
 
 
 def _types(annotation: Any) -> tuple[Any, ...]:

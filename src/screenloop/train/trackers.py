@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from contextvars import copy_context
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,6 +28,7 @@ from screenloop.report.training.metrics import (
     read_metrics,
 )
 from screenloop.store.runs import slug
+from screenloop.train.extra import is_installed
 
 TRACKERS = {
     "tensorboard": "screenloop.train.trackers:TensorBoard",
@@ -102,7 +102,7 @@ def require_trackers(names: Sequence[str]) -> None:
     for name in names:
         if name not in TRACKERS:
             raise unknown("tracker", name, TRACKERS)
-        if not _is_installed(name):
+        if not is_installed(name):
             raise ConfigError(
                 f"--track {name} needs the package {name}, which is not installed: "
                 f"pip install 'screenloop[{name}]'"
@@ -163,13 +163,12 @@ class TensorBoard:
         """Write one line; with the first, all that came before it in an earlier process."""
         lines = (line,) if self._began else read_metrics(self._folder)
         self._began = True
-        for line in lines:
-            scalars = scalars_of(line)
+        for one in lines:
+            scalars = scalars_of(one)
             for name, value in scalars.values.items():
                 self._writer.add_scalar(name, value, scalars.at)
 
     def close(self) -> None:
-        """Write out what is still held."""
         self._writer.close()
 
 
@@ -200,11 +199,9 @@ class WeightsAndBiases:
             self._run.define_metric(f"{kind}/*", step_metric=f"{kind}/{axis}")
 
     def __call__(self, line: Line) -> None:
-        """Send one line."""
         self._run.log(_with_axis(line))
 
     def close(self) -> None:
-        """Send what is still held."""
         self._run.finish()
 
 
@@ -229,11 +226,9 @@ class Trackio:
             )
 
     def __call__(self, line: Line) -> None:
-        """Keep one line."""
         self._run.log(_with_axis(line))
 
     def close(self) -> None:
-        """Keep what is still held."""
         with redirect_stdout(sys.stderr):
             self._run.finish()
 
@@ -245,11 +240,3 @@ def _with_axis(line: Line) -> dict[str, float]:
 
 def _pretty(config: dict[str, Any]) -> str:
     return msgspec.json.format(msgspec.json.encode(config)).decode()
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        return find_spec(name) is not None
-    except ValueError:
-        # A module that was set to None is marked as not to be had.
-        return False

@@ -113,7 +113,6 @@ class Trainer:
     # ---- the whole -------------------------------------------------------------------------
 
     def resume(self, checkpoint: Checkpoint) -> None:
-        """Go on from a checkpoint."""
         self.counters = checkpoint.counters
         self._spent = (checkpoint.counters.wall_s, checkpoint.counters.cpu_s)
         self._progress = {task.key: task for task in checkpoint.progress}

@@ -2,9 +2,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from train_parts import aggregate
 
 from screenloop.errors import ConfigError
-from screenloop.train.loss.aggregate import aggregate, token_weights
+from screenloop.train.loss.aggregate import token_weights
 from screenloop.train.loss.policy import (
     cispo_loss,
     gspo_loss,

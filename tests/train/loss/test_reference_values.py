@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from train_parts import aggregate
 
 from screenloop.train.credit.gae import gae
 from screenloop.train.credit.group_advantage import (
@@ -15,7 +16,6 @@ from screenloop.train.credit.group_advantage import (
     rloo,
 )
 from screenloop.train.credit.step_advantage import StepRows, hgpo
-from screenloop.train.loss.aggregate import aggregate
 from screenloop.train.loss.kl import kl_estimate
 from screenloop.train.loss.mismatch import rejection_mask, rollout_weights
 from screenloop.train.loss.policy import policy_loss

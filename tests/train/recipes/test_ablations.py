@@ -17,8 +17,8 @@ def _flat(data: object, path: str = "") -> dict[str, object]:
 
 
 def _changed(arm: str) -> set[str]:
-    base = _flat(plain(ablations.grpo().settings))
-    other = _flat(plain(ablations.ARMS[arm]().settings))
+    base = _flat(plain(ablations.grpo.settings))
+    other = _flat(plain(ablations.ARMS[arm].settings))
     return {key for key in base | other if base.get(key) != other.get(key)}
 
 
@@ -34,8 +34,8 @@ def test_an_arm_differs_from_the_base_in_what_its_name_says() -> None:
     assert _changed("fixed") == {".learning.curriculum.adaptive"}
     for arm in ("last_one", "last_two", "separate_touches"):
         assert not _changed(arm)
-    assert ablations.last_one().window == Window(steps=1, overlap=0)
-    assert ablations.last_two().window == Window(steps=2, overlap=1)
+    assert ablations.last_one.window == Window(steps=1, overlap=0)
+    assert ablations.last_two.window == Window(steps=2, overlap=1)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def both() -> TaskSets:
 
 
 def test_joint_training_has_the_updates_and_the_tasks_of_both_families(both: TaskSets) -> None:
-    joint = ablations.joint()
+    joint = ablations.joint
     assert joint.settings.updates == 2 * ablations.UPDATES
     assert joint.settings.learning.curriculum.shares == {"paths": 1.0, "touches": 1.0}
     require_trainable(joint.settings, both)

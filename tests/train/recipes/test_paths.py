@@ -4,7 +4,8 @@ from screenloop.envs.phone import PhoneEnvironment
 from screenloop.errors import TaskError
 from screenloop.phone.device.boot import new_device
 from screenloop.store.blobs import MemoryBlobs
-from screenloop.train.recipes.paths import PATHS, UNSEEN, Path, apart, task_of, tasks_of, walk
+from screenloop.train.data.tasks_split import apart
+from screenloop.train.recipes.paths import PATHS, UNSEEN, Path, task_of, tasks_of, walk
 from screenloop.types import Claim, Start
 from screenloop.verify.judge import judge
 

@@ -63,7 +63,6 @@ class Board:
 
     @property
     def phase(self) -> str:
-        """What the run is at."""
         if ("after_rl", "test") in self.measured:
             return "measured"
         if ("after_sft", "test") in self.measured or self.last is not None:
@@ -73,7 +72,6 @@ class Board:
         return "measuring the untrained policy"
 
     def render(self, elapsed_s: float) -> RenderableType:
-        """Return the display."""
         parts: list[RenderableType] = [
             Text.assemble((self.title, "bold"), "  ", (self.phase, "cyan")),
             self._bar(elapsed_s),
@@ -216,7 +214,6 @@ class LiveRun:
             self._live.stop()
 
     def __call__(self, line: Line) -> None:
-        """Show one more line."""
         self._board.take(line)
         if self._live is not None:
             return

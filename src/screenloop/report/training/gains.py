@@ -38,10 +38,10 @@ class Gain(Struct, frozen=True, kw_only=True):
 
 def gains(lines: Iterable[Line]) -> tuple[Gain, ...]:
     """Return the gain on test and on unseen tasks, as far as they were measured."""
-    found: dict[TaskSet, dict[str, EvaluationLine]] = {"test": {}, "unseen": {}}
+    by_set: dict[TaskSet, dict[str, EvaluationLine]] = {"test": {}, "unseen": {}}
     for line in lines:
-        if isinstance(line, EvaluationLine) and line.of in found:
-            found[line.of][line.when] = line
+        if isinstance(line, EvaluationLine) and line.of in by_set:
+            by_set[line.of][line.when] = line
     return tuple(
         Gain(
             of=of,
@@ -50,7 +50,7 @@ def gains(lines: Iterable[Line]) -> tuple[Gain, ...]:
             after_sft=_success(measured.get("after_sft")),
             after_rl=_success(measured.get("after_rl")),
         )
-        for of, measured in found.items()
+        for of, measured in by_set.items()
         if measured
     )
 

@@ -23,7 +23,9 @@ class WarmUpLine(Struct, frozen=True, kw_only=True, tag="warm_up", tag_field="ki
     """One step of the warm-up."""
 
     step: int
+    """From 1."""
     loss: float
+    """Nats a token of the demonstrations."""
     agreement: float
     """Share of the batch whose replies the policy would give itself."""
     samples: int = 0
@@ -34,15 +36,23 @@ class EvaluationLine(Struct, frozen=True, kw_only=True, tag="evaluation", tag_fi
     """One greedy attempt at each task of a set."""
 
     when: When
+    """Before anything was learnt, in the warm-up, after it, between updates, or at the end."""
     of: TaskSet
+    """Which set of tasks was tried."""
     update: int
+    """Updates so far."""
     step: int
-    """Of the warm-up."""
+    """Steps of the warm-up so far."""
     scored: int
+    """Attempts with a verdict."""
     unscored: int
+    """Attempts without one; they are in no rate."""
     successes: int
+    """Scored attempts that solved their task."""
     by_domain: dict[str, float]
+    """Share of solved among scored attempts, by the tasks' domain."""
     seconds: float
+    """Wall seconds of the measurement."""
     cpu_s: float
     """CPU seconds of the whole run so far."""
 
@@ -62,6 +72,7 @@ class StageSeconds(Struct, frozen=True, kw_only=True):
     update: float = 0.0
     """Forward, backward, optimiser, weight hand-over."""
     evaluate: float = 0.0
+    """Measuring on the validation tasks, where it was due."""
 
 
 class UpdateLine(Struct, frozen=True, kw_only=True, tag="update", tag_field="kind"):
@@ -72,6 +83,7 @@ class UpdateLine(Struct, frozen=True, kw_only=True, tag="update", tag_field="kin
     success: float
     """Share of the scored attempts that solved their task, sampled at temperature 1."""
     success_by_domain: dict[str, float]
+    """The same by the tasks' domain."""
     held_out: float | None = None
     """Greedy success on the validation tasks, where this update was measured."""
     reward: float
@@ -79,30 +91,40 @@ class UpdateLine(Struct, frozen=True, kw_only=True, tag="update", tag_field="kin
     reward_components: dict[str, float]
     """Mean of each."""
     attempts: int
+    """Attempts played."""
     unscored: int
+    """Attempts without a verdict; they are in no mean."""
     parse_errors: int
     """Steps whose reply could not be read."""
     groups: int
+    """Tasks that were tried, each with a group of attempts."""
     groups_with_spread: int
+    """Groups whose attempts earned different rewards."""
     groups_too_few: int
+    """Groups skipped for fewer than two scored attempts."""
     groups_no_spread: int
+    """Groups skipped since all rewards are equal."""
     trained: int
     """Attempts of the groups with spread."""
     samples: int
+    """Training sequences."""
     sampled_tokens: int
     """Tokens in the loss."""
     read_tokens: int
     """Tokens of the Samples, context included."""
     loss: float
+    """Mean over optimiser steps."""
     kl: float
     """Mean KL estimate to the reference on sampled tokens; 0 where it is off. In the reward it is
     that of all scored attempts."""
     entropy: float
     """Mean, nats a token."""
     clip_fraction: float
+    """Share of tokens on which the clip decided."""
     approx_kl: float
     """How far the policy moved inside the update, before its last step."""
     grad_norm: float
+    """Of the policy's weights, before it is cut."""
     value_loss: float | None = None
     """Of the value head; `None` without one."""
     explained_variance: float | None = None
@@ -112,20 +134,27 @@ class UpdateLine(Struct, frozen=True, kw_only=True, tag="update", tag_field="kin
     anchor_singletons: float | None = None
     """Share of steps whose anchor nobody else reached; `None` where steps get no credit."""
     learning_rate: float
+    """Of the policy in this update."""
     parity_max: float
+    """Largest |log-probability of the trainer - of the engine| of a sampled token, nats."""
     parity_mean: float
+    """Mean of it."""
     parity_k3: float
+    """Mean of w - 1 - log w with w = p_trainer / p_engine."""
     staleness: int
     """Updates that the oldest weights of the batch lay behind."""
     prompt_tokens: int
+    """Of the attempts' requests."""
     cached_tokens: int
     """Prompt tokens taken from the prefix cache."""
     decoded_tokens: int
+    """Tokens that were sampled."""
     prefix_hit_share: float
     """`cached_tokens` over `prompt_tokens`, by the engine's counters."""
     session_hit_share: float
     """The same without other Episodes' help."""
     seconds: StageSeconds
+    """Wall seconds by stage."""
     cpu_s: float
     """CPU seconds of the whole run so far, all threads, earlier processes included."""
 
@@ -176,7 +205,6 @@ class MetricsFile:
             raise InfraFault(f"cannot write {self._path}: {error}") from error
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
 

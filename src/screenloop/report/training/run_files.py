@@ -37,7 +37,6 @@ class RunRecipe(Struct, frozen=True, kw_only=True, omit_defaults=False):
     """Of all the rest; a run is resumed only where it is the same."""
 
     def fingerprinted(self) -> RunRecipe:
-        """Return the recipe with its fingerprint."""
         bare = plain(msgspec.structs.replace(self, fingerprint=""))
         if not self.outside:
             del bare["outside"]

@@ -105,11 +105,11 @@ def update_samples(
             samples = _laid_by_attempt(kept, values_A.tolist())
             return UpdateSamples(samples=samples, counts=selection.counts)
         case "gigpo" | "hgpo":
-            found = _stepwise(kept, rewards_A, groups_A, settings, costs)
+            credit = _stepwise(kept, rewards_A, groups_A, settings, costs)
             return UpdateSamples(
-                samples=_laid_by_step(kept, found.advantages_E.tolist()),
+                samples=_laid_by_step(kept, credit.advantages_E.tolist()),
                 counts=selection.counts,
-                anchors=found.anchors,
+                anchors=credit.anchors,
             )
         case path if ":" in path:
             samples = _from_outside(kept, rewards_A, groups_A, settings, costs)
@@ -252,15 +252,15 @@ def _from_outside(
         mask_A_S=_padded([[1.0] * len(row) for row in rows]),
         settings=settings,
     )
-    found: Tensor = load(settings.estimator)(given)
-    if not isinstance(found, Tensor) or not found.isfinite().all():
+    advantages: Tensor = load(settings.estimator)(given)
+    if not isinstance(advantages, Tensor) or not advantages.isfinite().all():
         raise ConfigError(f"estimator {settings.estimator} must return a tensor of finite numbers")
-    if found.shape == given.rewards_A.shape:
-        return _laid_by_attempt(kept, found.tolist())
-    if found.shape == given.mask_A_S.shape:
-        return _laid_by_token(kept, found.tolist())
+    if advantages.shape == given.rewards_A.shape:
+        return _laid_by_attempt(kept, advantages.tolist())
+    if advantages.shape == given.mask_A_S.shape:
+        return _laid_by_token(kept, advantages.tolist())
     raise ConfigError(
-        f"estimator {settings.estimator} returned the shape {tuple(found.shape)}; it must be "
+        f"estimator {settings.estimator} returned the shape {tuple(advantages.shape)}; it must be "
         f"{tuple(given.rewards_A.shape)}, one number an attempt, or "
         f"{tuple(given.mask_A_S.shape)}, one a sampled token"
     )

@@ -122,11 +122,11 @@ def _require_images(
     if placeholder_id is None:
         return
     spans = {i for image in call.images for i in range(image.start, image.end)}
-    found = {i for i, token in enumerate(prompt) if token == placeholder_id}
-    if spans != found or placeholder_id in call.reply_ids:
+    placeholders = {i for i, token in enumerate(prompt) if token == placeholder_id}
+    if spans != placeholders or placeholder_id in call.reply_ids:
         raise ConfigError(
-            f"call {call.call_id} has {len(found)} placeholder tokens where its pictures account "
-            f"for {len(spans)}; an image was cut or its token was sampled (ban it)"
+            f"call {call.call_id} has {len(placeholders)} placeholder tokens where its pictures "
+            f"account for {len(spans)}; an image was cut or its token was sampled (ban it)"
         )
 
 

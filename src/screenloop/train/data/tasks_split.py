@@ -89,13 +89,13 @@ def overlap(train: Iterable[Task], test: Iterable[Task]) -> Overlap:
     same_problem: list[TaskPair] = []
     same_goal: list[TaskPair] = []
     for task in test:
-        for names, name, found in (
+        for names, name, pairs in (
             (by_key, task.key, same_task),
             (by_problem, _problem(task), same_problem),
             (by_goal, _goal(task), same_goal),
         ):
             if name in names:
-                found.append(TaskPair(train=names[name], test=task.key))
+                pairs.append(TaskPair(train=names[name], test=task.key))
                 break
     return Overlap(
         same_task=tuple(same_task), same_problem=tuple(same_problem), same_goal=tuple(same_goal)
@@ -108,15 +108,22 @@ def require_held_out(train: Iterable[Task], test: Iterable[Task]) -> Overlap:
     Raises:
         ConfigError: a test task is trained on, under its own name or another.
     """
-    found = overlap(train, test)
-    if not found.is_clean:
-        pairs = [*found.same_task, *found.same_problem]
+    shared = overlap(train, test)
+    if not shared.is_clean:
+        pairs = [*shared.same_task, *shared.same_problem]
         named = "; ".join(f"{pair.test} is trained on as {pair.train}" for pair in pairs[:_NAMED])
         raise ConfigError(
             f"{len(pairs)} test tasks are training tasks ({named}): a result on them is not "
             "held-out. Remove them from one side, or part the tasks with split_tasks."
         )
-    return found
+    return shared
+
+
+def apart(known: Sequence[Task], more: Sequence[Task]) -> tuple[Task, ...]:
+    """Return the tasks that are not, under another number, among the known ones."""
+    shared = overlap(known, more)
+    twice = {pair.test for pair in (*shared.same_task, *shared.same_problem)}
+    return tuple(task for task in more if task.key not in twice)
 
 
 def _units(task: Task, by: SplitBy) -> tuple[str, ...]:

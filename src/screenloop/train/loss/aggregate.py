@@ -9,7 +9,6 @@ from torch import Tensor
 
 from screenloop.errors import ConfigError
 from screenloop.registry import unknown
-from screenloop.train.loss.masking import masked
 from screenloop.train.settings import Aggregation
 
 
@@ -62,16 +61,3 @@ def token_weights(
             )
         return mask / (sequences * length)
     raise unknown("aggregation", mode, get_args(Aggregation))
-
-
-def aggregate(
-    loss_B_T: Tensor,
-    mask_B_T: Tensor,
-    mode: Aggregation = "token-mean",
-    *,
-    attempts_B: Tensor | None = None,
-    length: int | None = None,
-) -> Tensor:
-    """Return the loss of a whole batch; see `token_weights`."""
-    weights = token_weights(mask_B_T, mode, attempts_B=attempts_B, length=length)
-    return (masked(loss_B_T, mask_B_T) * weights).sum()

@@ -32,7 +32,7 @@ class Sums:
 
 def part_loss(
     rows: SampledRows,
-    found: SampledScores,
+    scores: SampledScores,
     weights_B_S: Tensor,
     learning: LearningSettings,
     sums: Sums,
@@ -45,7 +45,7 @@ def part_loss(
 
     Args:
         rows: The part.
-        found: What the policy says about it, with gradients.
+        scores: What the policy says about it, with gradients.
         weights_B_S: What each token weighs.
         learning: Which losses.
         sums: Added up here.
@@ -56,20 +56,20 @@ def part_loss(
     mask_B_S, correction_B_S = _corrected(rows, old_B_S, learning.mismatch)
     policy = policy_loss(
         learning.loss.kind,
-        found.log_probs_B_S,
+        scores.log_probs_B_S,
         old_B_S,
         rows.advantages_B_S,
         mask_B_S,
         clip=learning.loss.clip or usual_clip(learning.loss.kind),
         weights_B_T=correction_B_S,
     )
-    loss_B_S = policy.loss_B_T - learning.loss.entropy * found.entropy_B_S
+    loss_B_S = policy.loss_B_T - learning.loss.entropy * scores.entropy_B_S
     tokens = float(rows.mask_B_S.sum())
     if reference_B_S is not None:
-        kl_B_S = kl_estimate(found.log_probs_B_S, reference_B_S, learning.kl.estimator)
+        kl_B_S = kl_estimate(scores.log_probs_B_S, reference_B_S, learning.kl.estimator)
         loss_B_S = loss_B_S + learning.kl.coefficient * kl_B_S
         sums.kl += float(masked(kl_B_S.detach(), rows.mask_B_S).sum())
-    sums.entropy += float(masked(found.entropy_B_S.detach(), rows.mask_B_S).sum())
+    sums.entropy += float(masked(scores.entropy_B_S.detach(), rows.mask_B_S).sum())
     sums.clip_fraction += policy.clip_fraction * tokens
     sums.approx_kl += policy.approx_kl * tokens
     sums.tokens += tokens
@@ -77,7 +77,7 @@ def part_loss(
     if value_rows is None:
         return loss
     assert learning.value is not None
-    missed = _value_loss(rows, found, weights_B_S, learning.value.clip, value_rows)
+    missed = _value_loss(rows, scores, weights_B_S, learning.value.clip, value_rows)
     sums.value_loss += float(missed.detach())
     return loss + learning.value.coefficient * missed
 
@@ -97,15 +97,15 @@ def _corrected(
 
 def _value_loss(
     rows: SampledRows,
-    found: SampledScores,
+    scores: SampledScores,
     weights_B_S: Tensor,
     clip: float,
     value_rows: Mapping[str, ValueRow],
 ) -> Tensor:
-    assert found.values_B_S is not None
+    assert scores.values_B_S is not None
     own = [value_rows[sample.name] for sample in rows.samples]
     loss_B_S = value_loss(
-        found.values_B_S,
+        scores.values_B_S,
         side_by_side([row.old_S for row in own]),
         side_by_side([row.returns_S for row in own]),
         rows.mask_B_S,

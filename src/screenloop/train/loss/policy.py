@@ -160,12 +160,12 @@ def policy_loss(
         ConfigError: a dotted path leads nowhere, or its function returns something else.
     """
     function = BUILT_IN[kind] if kind in BUILT_IN else load(kind)
-    found = function(log_probs_B_T, old_log_probs_B_T, advantages_B_T, mask_B_T, clip=clip)
-    if not isinstance(found, PolicyLoss) or found.loss_B_T.shape != mask_B_T.shape:
+    result = function(log_probs_B_T, old_log_probs_B_T, advantages_B_T, mask_B_T, clip=clip)
+    if not isinstance(result, PolicyLoss) or result.loss_B_T.shape != mask_B_T.shape:
         raise ConfigError(f"policy loss {kind} must return a PolicyLoss with one loss a token")
     if weights_B_T is None:
-        return found
-    return replace(found, loss_B_T=found.loss_B_T * weights_B_T.detach())
+        return result
+    return replace(result, loss_B_T=result.loss_B_T * weights_B_T.detach())
 
 
 def _moved(log_ratio_B_T: Tensor, mask_B_T: Tensor) -> float:

@@ -32,7 +32,6 @@ class ValueHead(nn.Module):
         nn.init.zeros_(self.linear.bias)
 
     def forward(self, states_N_D: Tensor) -> Tensor:
-        """Return the value of each state."""
         values_N: Tensor = self.linear(states_N_D.float())[:, 0]
         return values_N
 
@@ -95,9 +94,9 @@ def explained_variance(rows: Iterable[ValueRow]) -> float:
 
     0 where all returns are the same: there is nothing to explain.
     """
-    found = list(rows)
-    returns_N = torch.cat([row.returns_S.double() for row in found])
-    missed_N = returns_N - torch.cat([row.old_S.double() for row in found])
+    known = list(rows)
+    returns_N = torch.cat([row.returns_S.double() for row in known])
+    missed_N = returns_N - torch.cat([row.old_S.double() for row in known])
     variance = float(returns_N.var(correction=0))
     return 1.0 - float(missed_N.var(correction=0)) / variance if variance > 0 else 0.0
 

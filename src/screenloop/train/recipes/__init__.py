@@ -21,9 +21,9 @@ def find_recipe(name: str) -> Recipe:
     Raises:
         ConfigError: there is none, or the path leads to something else.
     """
-    found = find("recipe", name, RECIPES)
-    if callable(found):
-        found = found()
-    if not isinstance(found, Recipe):
+    recipe = find("recipe", name, RECIPES)
+    if callable(recipe):
+        recipe = recipe()
+    if not isinstance(recipe, Recipe):
         raise ConfigError(f"{name!r} is no recipe: it must be or make a train.recipe.Recipe")
-    return found
+    return recipe

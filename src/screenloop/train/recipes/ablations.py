@@ -9,8 +9,9 @@ name says. `scripts/ablations.py` runs arms and seeds in turn and writes the tab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace as replace_recipe
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from screenloop.engine.policy import Policy
 from screenloop.envs.phone import PhoneEnvironments, tree_of
 from screenloop.phone.device.boot import new_device
 from screenloop.phone.device.gestures import act
+from screenloop.train.data.tasks_split import apart
 from screenloop.train.recipe import Recipe, RolloutSettings, TaskSets, TrainSettings
 from screenloop.train.recipes import paths, tiny_text, touches
 from screenloop.train.settings import AdvantageSettings, CurriculumSettings
@@ -61,7 +63,7 @@ def path_tasks() -> TaskSets:
     The domain of a task is its family, so that joint training gives each family its curve.
     """
     train = paths.tasks_of("known", PATHS, TRAIN)
-    validation = paths.apart(train, paths.tasks_of("known", PATHS, VALIDATION))
+    validation = apart(train, paths.tasks_of("known", PATHS, VALIDATION))
     return TaskSets(
         train=_family("paths", train),
         validation=_family("paths", validation),
@@ -97,73 +99,12 @@ def policy(sets: TaskSets, seed: int) -> Policy:
     return tiny_text.reader_of(_texts((*sets.train, *sets.unseen)), seed)
 
 
-def grpo() -> Recipe:
-    """Return the arm that the others are compared with."""
-    return _arm("grpo", SETTINGS)
-
-
-def gigpo() -> Recipe:
-    """Return GRPO with the credit of single steps added (GiGPO)."""
-    return _estimator("gigpo")
-
-
-def hgpo() -> Recipe:
-    """Return the credit of single steps among attempts of the same history (HGPO)."""
-    return _estimator("hgpo")
-
-
-def last_one() -> Recipe:
-    """Return the arm whose policy sees the present screen alone, a sample a step."""
-    made = _arm("last_one", SETTINGS)
-    return replace_recipe(made, window=Window(steps=1, overlap=0))
-
-
-def last_two() -> Recipe:
-    """Return the arm whose policy sees the last two screens, a sample a step from the second on."""
-    made = _arm("last_two", SETTINGS)
-    return replace_recipe(made, window=Window(steps=2, overlap=1))
-
-
-def fixed() -> Recipe:
-    """Return the arm in which every task gets the same number of attempts."""
-    learning = SETTINGS.learning
-    curriculum = replace(learning.curriculum, adaptive=False)
-    return _arm("fixed", replace(SETTINGS, learning=replace(learning, curriculum=curriculum)))
-
-
-def separate_touches() -> Recipe:
-    """Return the touch family alone; `grpo` is the path family alone."""
-    return replace_recipe(_arm("separate_touches", SETTINGS), tasks=touch_tasks)
-
-
-def joint() -> Recipe:
-    """Return both families in one run, in equal shares and with the updates of both."""
-    learning = SETTINGS.learning
-    curriculum = replace(learning.curriculum, shares={"paths": 1.0, "touches": 1.0})
-    settings = replace(
-        SETTINGS, learning=replace(learning, curriculum=curriculum), updates=2 * UPDATES
-    )
-    return replace_recipe(_arm("joint", settings), tasks=joint_tasks)
-
-
-ARMS: dict[str, Callable[[], Recipe]] = {
-    "grpo": grpo,
-    "gigpo": gigpo,
-    "hgpo": hgpo,
-    "last_one": last_one,
-    "last_two": last_two,
-    "fixed": fixed,
-    "separate_touches": separate_touches,
-    "joint": joint,
-}
-
-
-def _arm(name: str, settings: TrainSettings) -> Recipe:
+def _arm(name: str, settings: TrainSettings = SETTINGS, window: Window = Window()) -> Recipe:
     return Recipe(
         name=f"ablation_{name}",
         settings=settings,
         dialect="tinytree",
-        window=Window(),
+        window=window,
         tasks=path_tasks,
         policy=policy,
         open_environments=lambda blobs: PhoneEnvironments(blobs, want=("tree",)),
@@ -175,6 +116,37 @@ def _arm(name: str, settings: TrainSettings) -> Recipe:
 def _estimator(name: str) -> Recipe:
     learning = replace(SETTINGS.learning, advantage=AdvantageSettings(estimator=name))
     return _arm(name, replace(SETTINGS, learning=learning))
+
+
+def _curriculum(name: str, updates: int = UPDATES, **changes: Any) -> Recipe:
+    curriculum = replace(SETTINGS.learning.curriculum, **changes)
+    learning = replace(SETTINGS.learning, curriculum=curriculum)
+    return _arm(name, replace(SETTINGS, learning=learning, updates=updates))
+
+
+grpo = _arm("grpo")
+"""What the others are compared with; the path family alone."""
+gigpo = _estimator("gigpo")
+"""GRPO with the credit of single steps added."""
+hgpo = _estimator("hgpo")
+"""The credit of single steps among attempts of the same history."""
+last_one = _arm("last_one", window=Window(steps=1, overlap=0))
+"""The policy sees the present screen alone, a sample a step."""
+last_two = _arm("last_two", window=Window(steps=2, overlap=1))
+"""The policy sees the last two screens, a sample a step from the second on."""
+fixed = _curriculum("fixed", adaptive=False)
+"""Every task gets the same number of attempts."""
+separate_touches = replace_recipe(_arm("separate_touches"), tasks=touch_tasks)
+"""The touch family alone."""
+joint = replace_recipe(
+    _curriculum("joint", 2 * UPDATES, shares={"paths": 1.0, "touches": 1.0}), tasks=joint_tasks
+)
+"""Both families in one run, in equal shares and with the updates of both."""
+
+ARMS = {
+    arm.name.removeprefix("ablation_"): arm
+    for arm in (grpo, gigpo, hgpo, last_one, last_two, fixed, separate_touches, joint)
+}
 
 
 def _family(name: str, some: Sequence[Task]) -> tuple[Task, ...]:

@@ -13,7 +13,6 @@ from dataclasses import replace
 
 import msgspec
 
-from screenloop.config import Window
 from screenloop.engine.policy import Policy
 from screenloop.engine.tiny import PIXEL_SIZE, tiny_pixels
 from screenloop.engine.tokenizer import END, TinyWords
@@ -92,7 +91,6 @@ def recipe() -> Recipe:
         name="miniwob_click",
         settings=SETTINGS,
         dialect="tiny",
-        window=Window(),
         tasks=tasks,
         policy=policy,
         open_environments=pages.open,

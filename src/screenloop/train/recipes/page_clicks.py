@@ -66,15 +66,15 @@ def target(goal: str, elements: Sequence[Element]) -> Point:
     """
     words = goal.lower().replace(".", " ").split()
     fields = sorted((e for e in elements if e.role == "textbox"), key=lambda e: e.at[1])
-    found: list[Point] = []
+    matches: list[Point] = []
     for place, ordinal in enumerate(ORDINALS[: len(fields)]):
         if ordinal in words:
-            found.append(fields[place].at)
-    if not found:
-        found = [e.at for e in elements if e.taps]
-    if len(found) != 1:
-        raise TaskError(f"{len(found)} things on the page fit {goal!r}; expected one")
-    return found[0]
+            matches.append(fields[place].at)
+    if not matches:
+        matches = [e.at for e in elements if e.taps]
+    if len(matches) != 1:
+        raise TaskError(f"{len(matches)} things on the page fit {goal!r}; expected one")
+    return matches[0]
 
 
 class PatientPage:
@@ -90,22 +90,18 @@ class PatientPage:
         self._turns = turns
 
     async def reset(self, start: Start | SnapshotKey, *, deadline_s: float) -> Observation:
-        """Load the page."""
         async with self._turns:
             return await self._page.reset(start, deadline_s=deadline_s)
 
     async def observe(self, want: Sequence[Want] = ("frame",), *, deadline_s: float) -> Observation:
-        """See the page as it is."""
         async with self._turns:
             return await self._page.observe(want, deadline_s=deadline_s)
 
     async def step(self, action: Action, *, action_id: str, deadline_s: float) -> StepResult:
-        """Carry out one Action."""
         async with self._turns:
             return await self._page.step(action, action_id=action_id, deadline_s=deadline_s)
 
     async def evidence(self, *, deadline_s: float) -> Evidence:
-        """Tell what the page says of itself."""
         async with self._turns:
             return await self._page.evidence(deadline_s=deadline_s)
 
@@ -114,7 +110,6 @@ class PatientPage:
         return await self._page.snapshot(deadline_s=deadline_s)
 
     async def close(self) -> None:
-        """Close the page."""
         await self._page.close()
 
 
@@ -126,11 +121,9 @@ class PatientPages:
         self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def open(self, env: EnvRef) -> PatientPage:
-        """Return a page that waits for its first reset."""
         return PatientPage(await self._pages.open(env), self._turns)
 
     async def close(self) -> None:
-        """End the browser."""
         await self._pages.close()
 
 

@@ -25,7 +25,6 @@ from screenloop.phone.device.boot import new_device
 from screenloop.phone.device.device import Device
 from screenloop.phone.device.gestures import act
 from screenloop.suites.phone_core.template import ALLOWED, SIZE_PX, WORLD
-from screenloop.train.data.tasks_split import overlap
 from screenloop.train.recipes.touches import SWITCHES, Patch, changes, checks_of, listed
 from screenloop.types import Budget, DiffRow, EnvRef, Goal, Struct, Task, World
 
@@ -139,13 +138,6 @@ def tasks_of(
 ) -> tuple[Task, ...]:
     """Return the tasks with these numbers."""
     return tuple(task_of(name, paths, number, worlds) for number in numbers)
-
-
-def apart(known: Sequence[Task], more: Sequence[Task]) -> tuple[Task, ...]:
-    """Return the tasks that are not, under another number, among the known ones."""
-    found = overlap(known, more)
-    twice = {pair.test for pair in (*found.same_task, *found.same_problem)}
-    return tuple(task for task in more if task.key not in twice)
 
 
 def walk(device: Device, through: Sequence[str]) -> tuple[Element, ...] | None:

@@ -9,7 +9,6 @@ read: the policy learns to know pages by their look, and where on a page a goal'
 
 from __future__ import annotations
 
-from screenloop.config import Window
 from screenloop.engine.policy import Policy, load_policy
 from screenloop.envs.phone import PhoneEnvironments
 from screenloop.train.recipe import (
@@ -58,7 +57,6 @@ def recipe() -> Recipe:
         name="tiny_phone",
         settings=SETTINGS,
         dialect=tiny_phone_warm_up.DIALECT,
-        window=Window(),
         tasks=tiny_phone_warm_up.tasks,
         policy=policy,
         open_environments=PhoneEnvironments,

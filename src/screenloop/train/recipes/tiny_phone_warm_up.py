@@ -13,12 +13,12 @@ from dataclasses import replace
 
 from msgspec.structs import replace as changed
 
-from screenloop.config import Window
 from screenloop.engine.policy import Policy, load_policy
 from screenloop.engine.tiny import TinySize, tiny_pixels
 from screenloop.engine.tokenizer import END, TinyWords, frequent_words
 from screenloop.envs.phone import PhoneEnvironments
 from screenloop.report.training.run_files import POLICY
+from screenloop.train.data.tasks_split import apart
 from screenloop.train.recipe import (
     Recipe,
     RolloutSettings,
@@ -26,7 +26,7 @@ from screenloop.train.recipe import (
     TrainSettings,
     WarmUpSettings,
 )
-from screenloop.train.recipes.paths import PATHS, UNSEEN, Path, apart, tasks_of
+from screenloop.train.recipes.paths import PATHS, UNSEEN, Path, tasks_of
 from screenloop.train.recipes.touches import touch
 from screenloop.types import EnvRef, Task
 
@@ -95,7 +95,6 @@ def recipe() -> Recipe:
         name="tiny_phone_warm_up",
         settings=SETTINGS,
         dialect=DIALECT,
-        window=Window(),
         tasks=tasks,
         policy=policy,
         open_environments=PhoneEnvironments,

@@ -16,13 +16,12 @@ import msgspec
 
 from screenloop.agent.dialects.tiny.touches import LABEL_WORDS, MARKS
 from screenloop.agent.elements import Element, read_elements
-from screenloop.config import Window
 from screenloop.engine.policy import Policy
 from screenloop.engine.tiny import tiny_text
 from screenloop.engine.tokenizer import END, TinyWords, frequent_words
 from screenloop.envs.phone import PhoneEnvironments, tree_of
 from screenloop.phone.device.boot import new_device
-from screenloop.train.data.tasks_split import overlap
+from screenloop.train.data.tasks_split import apart
 from screenloop.train.recipe import (
     OptimiserSettings,
     Recipe,
@@ -82,11 +81,11 @@ SETTINGS = TrainSettings(
 def tasks() -> TaskSets:
     """Return the tasks: training, validation and test differ in lists, unseen ones in the app."""
     train = tasks_of("known", PAGES, TRAIN)
-    validation = _apart(train, tasks_of("known", PAGES, VALIDATION))
+    validation = apart(train, tasks_of("known", PAGES, VALIDATION))
     return TaskSets(
         train=train,
         validation=validation,
-        test=_apart((*train, *validation), tasks_of("known", PAGES, TEST)),
+        test=apart((*train, *validation), tasks_of("known", PAGES, TEST)),
         unseen=tasks_of("clock", CLOCK, UNSEEN),
     )
 
@@ -114,20 +113,12 @@ def recipe() -> Recipe:
         name="tiny_text",
         settings=SETTINGS,
         dialect="tinytree",
-        window=Window(),
         tasks=tasks,
         policy=policy,
         open_environments=lambda blobs: PhoneEnvironments(blobs, want=("tree",)),
         want=("tree",),
         plan=touch,
     )
-
-
-def _apart(known: Sequence[Task], more: Sequence[Task]) -> tuple[Task, ...]:
-    """Return the tasks that are not, under another number, among the known ones."""
-    found = overlap(known, more)
-    twice = {pair.test for pair in (*found.same_task, *found.same_problem)}
-    return tuple(task for task in more if task.key not in twice)
 
 
 def label_of(element: Element) -> str:
