@@ -17,7 +17,7 @@ from screenloop.types import Effect, EnvSpec, Evidence, Observation, Start, Step
 class Lamp:
     """Implements `envs.base.Environment`; there is nothing to inherit from."""
 
-    spec = EnvSpec(kind="lamp", size_px=(64, 64), actions=frozenset({"tap"}))
+    spec = EnvSpec(kind="lamp", surface="mobile", size_px=(64, 64), actions=frozenset({"tap"}))
     blobs = MemoryBlobs()
     level, frame = 0, ""
 

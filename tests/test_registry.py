@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import json
+import re
 import sys
 from collections.abc import Callable
+from importlib import import_module
+from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from screenloop.errors import ConfigError
-from screenloop.registry import find, load, unknown
+from screenloop.registry import Entry, clashes, entries, find, load, unknown
 
 TABLE = {"apple": "json:loads", "pear": "json:dumps", "broken": "json:no_such"}
 
@@ -26,14 +31,10 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, st
 
 
 def test_a_name_leads_to_its_attribute() -> None:
-    import json
-
     assert find("fruit", "apple", TABLE) is json.loads
 
 
 def test_a_dotted_path_needs_no_entry() -> None:
-    import json
-
     assert find("fruit", "json:dumps", TABLE) is json.dumps
 
 
@@ -88,3 +89,98 @@ def test_a_declarations_own_error_comes_through_as_it_is(
     name = module("broken_app", text)
     with pytest.raises(ConfigError, match=r"^/.*broken_app\.py:6: action 'thing.do' writes"):
         load(f"{name}:app")
+
+
+# ---- names that installed packages add -----------------------------------------------------
+
+
+@pytest.fixture
+def package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: Callable[[str, str], str]
+) -> Callable[[str, str], None]:
+    """Install a package of one module that adds the lines to `screenloop.suites`."""
+
+    def install(name: str, lines: str, text: str = "x = 'it'\n") -> None:
+        module(f"{name}_module", text)
+        info = tmp_path / f"site_{name}" / f"{name}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[screenloop.suites]\n{lines}\n")
+        monkeypatch.syspath_prepend(str(info.parent))
+
+    return install
+
+
+def test_an_installed_package_adds_a_name(package: Callable[..., None]) -> None:
+    package("kitchen", "pots = kitchen_module:x")
+    assert find("suite", "pots", TABLE) == "it"
+    assert find("fruit", "apple", TABLE)
+    with pytest.raises(ConfigError, match="Unknown fruit 'pots'"):
+        find("fruit", "pots", TABLE)
+    with pytest.raises(ConfigError, match=r"Did you mean 'pots'\? Valid: .*pear, pots\."):
+        find("suite", "pot", TABLE)
+    added = [entry for entry in entries("suite", TABLE) if entry.package != "screenloop"]
+    assert added == [Entry(name="pots", path="kitchen_module:x", package="kitchen")]
+
+
+def test_an_own_name_wins_and_the_clash_is_told(package: Callable[..., None]) -> None:
+    package("orchard", "apple = orchard_module:x")
+    assert find("suite", "apple", TABLE) is json.loads
+    assert [entry.name for entry in entries("suite", TABLE)] == list(TABLE)
+    (sentence,) = clashes("suite", TABLE)
+    assert sentence.startswith("package orchard: its suite 'apple' is left out")
+    assert "screenloop itself" in sentence
+
+
+def test_two_packages_with_one_name_are_both_named(package: Callable[..., None]) -> None:
+    package("kitchen", "pots = kitchen_module:x")
+    package("garden", "pots = garden_module:x")
+    with pytest.raises(ConfigError, match=r"packages garden and kitchen both add a suite 'pots'"):
+        find("suite", "pots", TABLE)
+
+
+@pytest.mark.parametrize(
+    ("text", "last_line"),
+    [
+        ("x = 1\ny = nothing\n", r"\S+:2: NameError: name 'nothing' is not defined"),
+        (
+            "\nimport no_such_thing\n",
+            r"\S+:2: ModuleNotFoundError: No module named 'no_such_thing'",
+        ),
+        ("def x(:\n", r"\S+:1: SyntaxError: invalid syntax"),
+        ("raise SystemExit('gone')\n", r"\S+:1: SystemExit: gone"),
+        ("y = 1\n", r"module 'broken_module' has no attribute 'x'"),
+    ],
+)
+def test_a_package_that_cannot_be_imported_is_named_with_its_last_line(
+    package: Callable[..., None], text: str, last_line: str
+) -> None:
+    package("broken", "bits = broken_module:x", text)
+    with pytest.raises(ConfigError, match=f"^package broken: {last_line}$"):
+        find("suite", "bits", TABLE)
+
+
+# ---- names of earlier versions -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("screenloop.envs.web:WebEnvironments", "screenloop.envs.web.environment:WebEnvironments"),
+        ("screenloop.phone.do:Open", "screenloop.phone.commands:Open"),
+        ("screenloop.phone.app:Action", "screenloop.phone.declare.app:AppAction"),
+        ("screenloop.envs.checker:Finding", "screenloop.envs.checker:RuleFinding"),
+    ],
+)
+def test_an_old_path_is_refused_with_the_new_one(old: str, new: str) -> None:
+    with pytest.raises(ConfigError, match=f"'{re.escape(old)}' was renamed: use '{new}'"):
+        load(old)
+
+
+def test_what_the_table_of_old_paths_names_is_there_today() -> None:
+    table = json.loads(files("screenloop").joinpath("renamed.json").read_bytes())
+    for old, new in table.items():
+        module, _, attribute = new.partition(":")
+        assert find_spec(module) is not None, f"{old} -> {new}"
+        if attribute and not module.startswith(("screenloop.train", "screenloop.engine")):
+            assert hasattr(import_module(module), attribute), f"{old} -> {new}"

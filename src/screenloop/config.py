@@ -95,6 +95,10 @@ class RunConfig(Struct, frozen=True, kw_only=True):
     prompt_hash: str = ""
     """Of the author's prompt file; empty for the dialect's own prompt."""
     sampling: Sampling = Sampling()
+    outside: tuple[str, ...] = ()
+    """Suite, Environment, judge, dialect and model of other packages as `name=hash`, the hash of
+    the file that each stands in; sorted.
+    """
 
 
 def plain(value: Any) -> Any:

@@ -180,12 +180,13 @@ class FinishIs(CheckBase, frozen=True, kw_only=True, tag="finish"):
 class Code(CheckBase, frozen=True, kw_only=True, tag="code"):
     """A verifier that is code says so: for what no other check can express.
 
-    `path` is `package.module:function`, importable where the hosts run. A worker process calls it
-    as `verify(evidence, claim, params)`, `evidence.diff` holding every difference; it returns a
+    `path` is `package.module:function`, or a name that an installed package adds by an entry point
+    of the group `screenloop.judges`; importable where the hosts run. A worker process calls
+    it as `verify(evidence, claim, params)`, `evidence.diff` holding every difference; it returns a
     `screenloop.verify.finding.Finding`. One that raises, crashes or hangs is a fault of the task.
     """
 
-    path: Annotated[str, Meta(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$")]
+    path: Annotated[str, Meta(pattern=r"^[A-Za-z_][\w-]*(\.[A-Za-z_]\w*)*(:[A-Za-z_]\w*)?$")]
     params: dict[str, Any] = {}
 
 

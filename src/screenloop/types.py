@@ -24,6 +24,8 @@ Mode = Literal["gui_only", "hybrid"]
 """Whether the foreground app's tools may be called."""
 Want = Literal["frame", "tree", "text"]
 """A part of the screen that an Observation can carry."""
+Surface = Literal["mobile", "desktop", "browser"]
+"""How a device is worked: by touch, or by mouse and keyboard on a computer or in a page."""
 Channel = Literal["gui", "tool", "system"]
 """How a change came about."""
 
@@ -32,6 +34,15 @@ class Struct(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
 ):
     """Base of the nouns: frozen, keyword-only, closed JSON form."""
+
+
+class RuleFinding(Struct, frozen=True, kw_only=True):
+    """How one rule of a contract came out."""
+
+    rule: str
+    passed: bool
+    detail: str = ""
+    """What was seen instead, or why the rule does not apply."""
 
 
 # ---- tasks ---------------------------------------------------------------------------------
@@ -128,6 +139,8 @@ class EnvSpec(Struct, frozen=True, kw_only=True):
     """What an Environment is and can do."""
 
     kind: str
+    surface: Surface
+    """Which of a model family's action sets is used."""
     size_px: SizePx
     actions: frozenset[str]
     """Wire names of the Actions it executes."""

@@ -38,9 +38,14 @@ TOOL = ToolSpec(
 )
 
 
-def spec(kind="phone", size_px=(412, 915), actions=ALL_ACTIONS, tools=(TOOL,)):
+def spec(surface="mobile", size_px=(412, 915), actions=ALL_ACTIONS, tools=(TOOL,)):
     return EnvSpec(
-        kind=kind, size_px=size_px, actions=actions, apps=("notes", "clock"), tools=tools
+        kind="device",
+        surface=surface,
+        size_px=size_px,
+        actions=actions,
+        apps=("notes", "clock"),
+        tools=tools,
     )
 
 

@@ -16,7 +16,7 @@ from screenloop.registry import find
 PICTURE = (392, 924)
 FAMILIES = {name: find("dialect", name, DIALECTS)() for name in DIALECTS}
 CASES = [(name, "mobile") for name in FAMILIES] + [
-    (name, "computer") for name in ("qwen25vl", "qwen3vl", "qwen35", "guiowl", "uitars")
+    (name, "desktop") for name in ("qwen25vl", "qwen3vl", "qwen35", "guiowl", "uitars")
 ]
 QUICK = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=50)
 
@@ -167,8 +167,8 @@ TOLD = [name for name in DIALECTS if not name.startswith("tiny")]
 @pytest.mark.parametrize("name", TOLD)
 def test_a_prompt_is_fixed_names_only_what_the_device_does_and_keeps_tools_to_hybrid(name):
     dialect = FAMILIES[name]
-    for kind in ("phone", "web"):
-        full = spec(kind=kind)
+    for surface in ("mobile", "browser"):
+        full = spec(surface=surface)
         text = dialect.system_prompt(full, "gui_only", PICTURE, "en")
         assert text == dialect.system_prompt(full, "gui_only", PICTURE, "en")
         assert "notes.add" not in text

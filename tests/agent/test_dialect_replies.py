@@ -25,7 +25,7 @@ from screenloop.errors import ConfigError, ParseFailure
 from screenloop.registry import find
 
 MOBILE = DialectContext(surface="mobile", picture_px=(392, 924), tools=frozenset({"notes.add"}))
-COMPUTER = DialectContext(surface="computer", picture_px=(1000, 800))
+COMPUTER = DialectContext(surface="desktop", picture_px=(1000, 800))
 AT = (0.5, 0.25)
 
 

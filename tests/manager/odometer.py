@@ -40,7 +40,9 @@ class Odometer:
     """Counts the steps it was asked for; fails, hangs, refuses or waits on demand."""
 
     def __init__(self) -> None:
-        self.spec = EnvSpec(kind="odometer", size_px=SIZE, actions=frozenset({"tap", "wait"}))
+        self.spec = EnvSpec(
+            kind="odometer", surface="mobile", size_px=SIZE, actions=frozenset({"tap", "wait"})
+        )
         self.steps = 0
         self.closed = 0
         self.next_failure: BaseException | None = None

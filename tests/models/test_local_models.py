@@ -10,9 +10,8 @@ from screenloop.errors import AgentError, ConfigError, ModelUnavailable, TaskErr
 from screenloop.messages import ChatRequest, Message, Sampling, TextPart
 from screenloop.models.calls import episode_of
 from screenloop.models.oracle import OracleModel
-from screenloop.models.random_actions import RandomModel
 from screenloop.models.replaying import ReplayingModel
-from screenloop.models.scripted import ScriptedModel
+from screenloop.models.scripted import RandomModel, ScriptedModel
 from screenloop.store.episodes import CallRecord, EpisodeWriter, StartRecord
 from screenloop.suites.fake import FakeSuite
 

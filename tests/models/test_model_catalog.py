@@ -9,7 +9,7 @@ from screenloop.errors import ConfigError
 from screenloop.models.catalog import FORMS, ModelName, make_model, parse_model
 from screenloop.models.client import OpenAIModel
 from screenloop.models.oracle import OracleModel
-from screenloop.models.random_actions import RandomModel
+from screenloop.models.scripted import RandomModel
 from screenloop.store.blobs import MemoryBlobs
 
 

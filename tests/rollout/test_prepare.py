@@ -9,7 +9,7 @@ from screenloop.actions import Action
 from screenloop.errors import ConfigError
 from screenloop.messages import ChatRequest
 from screenloop.models.oracle import OracleModel
-from screenloop.models.random_actions import RandomModel
+from screenloop.models.scripted import RandomModel
 from screenloop.rollout.plans import prepare_for
 from screenloop.rollout.play import machine_here, versions_here
 from screenloop.types import Mode, Task

@@ -8,6 +8,7 @@ from screenloop.envs.kinds import Environments
 from screenloop.rollout.proof import prove_task
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.suites.phone_core.suite import PhoneCore
+from screenloop.verify.verifiers import Verifiers
 
 SUITE = PhoneCore()
 MEASURED_SEEDS = (0, 1, 2)
@@ -17,7 +18,9 @@ MEASURED_SEEDS = (0, 1, 2)
 async def test_verifier_is_proven(name: str) -> None:
     task = SUITE.task(name, 0)
     environments = Environments(MemoryBlobs())
-    proof = await prove_task(task, environments)
+    verifiers = Verifiers()
+    proof = await prove_task(task, environments, verifiers)
+    await verifiers.close()
     await environments.close()
     assert proof.reasons == ()
     assert proof.mutants == proof.killed > 0

@@ -92,7 +92,6 @@ class Harness:
 
     @property
     def wants(self) -> tuple[Want, ...]:
-        """The parts of the screen that Observations must carry."""
         return wants_of(self._dialect)
 
     @property
@@ -102,7 +101,6 @@ class Harness:
 
     @property
     def history(self) -> tuple[PastStep, ...]:
-        """The steps so far, as the model saw them."""
         return tuple(self._steps)
 
     def begin(self, assignment: Assignment) -> None:

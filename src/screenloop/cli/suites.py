@@ -12,23 +12,23 @@ from rich.markup import escape
 from rich.table import Table
 
 from screenloop.cli.output import Json, error_console, out_console, print_json, show
+from screenloop.config import plain
 from screenloop.report.terminal import struct_table
 from screenloop.rollout.proof import TaskProof, prove_suite, summary
-from screenloop.suites.catalog import SUITES, find_suite, select
+from screenloop.suites.catalog import find_suite, list_suites, select
 
 
 def suites(*, json: Json = False) -> None:
     """List the suites."""
-    rows = [
-        {"suite": s.name, "version": s.version, "env": s.env_kind, "tasks": len(s.names())}
-        for s in map(find_suite, SUITES)
-    ]
+    rows, left_out = list_suites()
+    for sentence in left_out:
+        error_console.print(f"[yellow]warning[/] {escape(sentence)}", soft_wrap=True)
     if json:
-        print_json({"suites": rows})
+        print_json({"suites": [plain(row) for row in rows]})
         return
-    table = Table("suite", "version", "environment", "tasks", box=None)
+    table = Table("suite", "version", "environment", "tasks", "package", box=None)
     for row in rows:
-        table.add_row(*map(str, row.values()))
+        table.add_row(*(str(value) for value in plain(row).values()))
     out_console.print(table)
     out_console.print("\nnext: screenloop tasks SUITE", style="dim")
 

@@ -4,7 +4,7 @@
     report.raise_for_failures()
 
 Each rule of the contract in `base` that can be seen from outside is tried on fresh Instances and
-gives one Finding.
+gives one RuleFinding.
 """
 
 from __future__ import annotations
@@ -28,19 +28,10 @@ from screenloop.errors import (
     UnsupportedAction,
 )
 from screenloop.store.blobs import BlobStore, blob_key
-from screenloop.types import Observation, Start, Struct
+from screenloop.types import Observation, RuleFinding, Start, Struct
 
 _T = TypeVar("_T")
 _TINY_S = 0.0005
-
-
-class RuleFinding(Struct, frozen=True, kw_only=True):
-    """How one rule came out."""
-
-    rule: str
-    passed: bool
-    detail: str = ""
-    """What was seen instead, or why the rule does not apply."""
 
 
 class Report(Struct, frozen=True, kw_only=True):
@@ -50,7 +41,6 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def failures(self) -> tuple[RuleFinding, ...]:
-        """The rules that are broken."""
         return tuple(finding for finding in self.findings if not finding.passed)
 
     def raise_for_failures(self) -> None:

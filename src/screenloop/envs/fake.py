@@ -70,7 +70,6 @@ class VirtualClock:
         self.now_s = 0.0
 
     async def sleep(self, seconds: float) -> None:
-        """Go forward at once."""
         self.now_s += seconds
 
 
@@ -97,6 +96,7 @@ class FakeEnvironment:
         self._want = tuple(want)
         self.spec = EnvSpec(
             kind="fake",
+            surface="mobile",
             size_px=machine.SIZE_PX,
             actions=machine.ACTIONS,
             wants=frozenset({"frame", "tree", "text"}),
@@ -115,7 +115,6 @@ class FakeEnvironment:
         self._is_closed = False
 
     async def reset(self, start: Start | SnapshotKey, *, deadline_s: float) -> Observation:
-        """Bring the device to a Task's initial state, or to a snapshot it took."""
         await self._enter("reset", deadline_s)
         if isinstance(start, str):
             if start not in self._snapshots:
@@ -133,12 +132,10 @@ class FakeEnvironment:
         return self._seen(self._session, self._want)
 
     async def observe(self, want: Sequence[Want] = ("frame",), *, deadline_s: float) -> Observation:
-        """See what is there now."""
         await self._enter("observe", deadline_s)
         return self._seen(self._running(), want)
 
     async def step(self, action: Action, *, action_id: str, deadline_s: float) -> StepResult:
-        """Carry out one Action."""
         fault = await self._enter("step", deadline_s)
         session = self._running()
         self._require_executable(action, session)
@@ -165,7 +162,6 @@ class FakeEnvironment:
         )
 
     async def evidence(self, *, deadline_s: float) -> Evidence:
-        """Tell the business state before and now."""
         await self._enter("evidence", deadline_s)
         session = self._running()
         return Evidence(
@@ -175,14 +171,12 @@ class FakeEnvironment:
         )
 
     async def snapshot(self, *, deadline_s: float) -> SnapshotKey:
-        """Keep the whole state under a key."""
         await self._enter("snapshot", deadline_s)
         key = f"snap-{len(self._snapshots)}"
         self._snapshots[key] = self._running()
         return key
 
     async def close(self) -> None:
-        """Forget everything; may be called twice."""
         self._is_closed = True
         self._session = None
         self._snapshots.clear()

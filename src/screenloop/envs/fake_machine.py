@@ -98,7 +98,6 @@ class MachineWidget(Struct, frozen=True, kw_only=True):
 
     @property
     def centre(self) -> tuple[float, float]:
-        """The middle, in shares of the screen."""
         left, top, right, bottom = self.box_px
         return ((left + right) / 2 / SIZE_PX[0], (top + bottom) / 2 / SIZE_PX[1])
 

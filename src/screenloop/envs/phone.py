@@ -75,7 +75,6 @@ class FrameCache:
         return found
 
     def get(self, drawn: str) -> BlobKey | None:
-        """Return the key of an equal frame."""
         key = self._keys.get(drawn)
         if key is not None:
             self.hits += 1
@@ -83,7 +82,6 @@ class FrameCache:
         return key
 
     def put(self, drawn: str, key: BlobKey) -> None:
-        """Remember a frame."""
         if self.entries == 0:
             return
         self._keys[drawn] = key
@@ -97,6 +95,7 @@ def phone_spec(size_px: SizePx) -> EnvSpec:
     apps = [a for a in installed().values() if a.id != OS_ID]
     return EnvSpec(
         kind="phone",
+        surface="mobile",
         size_px=size_px,
         actions=frozenset(tag_of(a) for a in (*GESTURES, Tool)),
         wants=frozenset({"frame", "tree", "text"}),
@@ -148,7 +147,6 @@ class PhoneEnvironment:
         deadline_s: float,
         want: Sequence[Want] | None = None,
     ) -> Observation:
-        """Bring the phone to a task's world, or to a kept state."""
         if isinstance(start, str):
             if start not in self._kept:
                 raise EnvironmentFault(f"this phone keeps no snapshot {start!r}")
@@ -168,7 +166,6 @@ class PhoneEnvironment:
         return await self.observe(want, deadline_s=deadline_s)
 
     async def observe(self, want: Sequence[Want] = ("frame",), *, deadline_s: float) -> Observation:
-        """See the screen: painted, as a tree, as text."""
         device = self._running()
         frame = tree = text = None
         if "frame" in want:
@@ -193,7 +190,6 @@ class PhoneEnvironment:
         )
 
     async def step(self, action: Action, *, action_id: str, deadline_s: float) -> StepResult:
-        """Carry out one action: touch, then let the clock run its quantum."""
         device = self._running()
         self._check(action)
         device.begin(action_id, "tool" if isinstance(action, Tool) else "gui")
@@ -204,7 +200,6 @@ class PhoneEnvironment:
         return StepResult(effect=effect, observation=observation, changes=rows)
 
     async def evidence(self, *, deadline_s: float) -> Evidence:
-        """Tell the business state after the reset and now, and what lies between."""
         device = self._running()
         assert self._first is not None
         diff = net_diff(self._first, device)
@@ -215,7 +210,6 @@ class PhoneEnvironment:
         )
 
     async def snapshot(self, *, deadline_s: float) -> SnapshotKey:
-        """Keep the whole state; costs two references."""
         device = self._running()
         assert self._first is not None
         key = f"snap-{len(self._kept)}"
@@ -223,7 +217,6 @@ class PhoneEnvironment:
         return key
 
     async def close(self) -> None:
-        """Let go of the state."""
         self._device = None
         self._kept.clear()
 
@@ -289,7 +282,6 @@ class PhoneEnvironments:
         self._cache = FrameCache()
 
     async def open(self, env: EnvRef) -> PhoneEnvironment:
-        """Return a phone that waits for its first reset."""
         return PhoneEnvironment(env, self._blobs, cache=self._cache, want=self._want)
 
     async def close(self) -> None:

@@ -16,6 +16,5 @@ class CallCounter:
         self._numbers: dict[str, dict[str, int]] = {}
 
     def number(self, call_id: str) -> int:
-        """Return which call of its episode this is."""
         numbers = self._numbers.setdefault(episode_of(call_id), {})
         return numbers.setdefault(call_id, len(numbers))

@@ -1,5 +1,10 @@
 """Models by name: `oracle`, `random`, `scripted:FILE`, `replay:RUN`, `openai:MODEL@BASE_URL`.
 
+Besides these, a class by its dotted path `package.module:Class`, or by a name that an installed
+package adds by an entry point of the group `screenloop.models`. It is made as
+`Class(blobs=..., render=..., actions=..., seed=...)` with what `make_model` is given, and keeps the
+contract of `models.base.Model`; a `**rest` takes what it has no use for.
+
 `openai+tokens:MODEL@BASE_URL` is the same server, asked for token ids and log-probs with each
 reply, so that what is collected can be trained on; servers that do not know these fields refuse.
 `gguf:FILE` runs in this process, by the optional extra of that name; a model that sees needs its
@@ -12,6 +17,7 @@ import os
 from collections.abc import Callable, Collection
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from screenloop.actions import Action
 from screenloop.envs.draws import DRAWABLE
@@ -19,11 +25,10 @@ from screenloop.errors import ConfigError
 from screenloop.models.base import Model
 from screenloop.models.client import OpenAIModel, api_key_from, parse_endpoint
 from screenloop.models.oracle import OracleModel
-from screenloop.models.random_actions import RandomModel
 from screenloop.models.replaying import ReplayingModel
-from screenloop.models.scripted import ScriptedModel
+from screenloop.models.scripted import RandomModel, ScriptedModel
 from screenloop.models.usage import Price
-from screenloop.registry import load
+from screenloop.registry import entries, find, is_path, load
 from screenloop.store.blobs import BlobStore
 from screenloop.types import Struct
 
@@ -35,6 +40,7 @@ FORMS = (
     "openai:MODEL@BASE_URL",
     "openai+tokens:MODEL@BASE_URL",
     "gguf:FILE[,MMPROJ]",
+    "package.module:Class",
 )
 _NEEDS_MORE = {
     "oracle": False,
@@ -46,6 +52,9 @@ _NEEDS_MORE = {
     "gguf": True,
 }
 """Kind to whether something stands behind its colon."""
+_CLASS = "class"
+"""The kind of a model from outside."""
+_PARTS = ("complete", "preflight", "close")
 _GGUF = "screenloop.engine.gguf.model:gguf_model"
 
 
@@ -60,12 +69,17 @@ def parse_model(text: str) -> ModelName:
     """Read a model's name.
 
     Raises:
-        ConfigError: it has none of the forms; names them.
+        ConfigError: it has none of the forms; names them. Or it names no class of a model.
     """
     kind, colon, rest = text.partition(":")
     needs = _NEEDS_MORE
+    added = {entry.name for entry in entries("model", {})}
+    if kind not in needs and (text in added or is_path(text)):
+        _find_class(text)
+        return ModelName(kind=_CLASS, rest=text)
     if kind not in needs or needs[kind] != bool(colon) or bool(colon) != bool(rest):
-        raise ConfigError(f"Unknown model {text!r}. Valid: {', '.join(FORMS)}.")
+        valid = ", ".join([*FORMS, *sorted(added)])
+        raise ConfigError(f"Unknown model {text!r}. Valid: {valid}.")
     if kind in ("openai", "openai+tokens"):
         parse_endpoint(rest)
     return ModelName(kind=kind, rest=rest)
@@ -87,7 +101,7 @@ def make_model(
         blobs: where the pictures of requests lie.
         render: writes an Action in the dialect, for models that play from a plan or by chance.
         actions: wire names of what the Environment executes.
-        seed: of the random model, and of what a GGUF model samples.
+        seed: of what is drawn: by the random model, a GGUF model, a class from outside.
         price: of a served model's tokens.
 
     Raises:
@@ -104,6 +118,8 @@ def make_model(
             return ReplayingModel.from_run(Path(name.rest))
         case "gguf":
             return _gguf(name.rest, blobs, seed)
+        case "class":
+            return _make_class(name.rest, blobs=blobs, render=render, actions=actions, seed=seed)
         case _:
             key = api_key_from(os.environ)
             return OpenAIModel(
@@ -113,6 +129,30 @@ def make_model(
                 token_facts=name.kind == "openai+tokens",
                 price=price,
             )
+
+
+def _find_class(name: str) -> Callable[..., Model]:
+    made = find("model", name, {})
+    missing = [part for part in _PARTS if not hasattr(made, part)]
+    if not isinstance(made, type) or missing:
+        raise ConfigError(
+            f"{name!r} is no model: a model is a class with {', '.join(_PARTS)}"
+            + (f"; it lacks {', '.join(missing)}" if isinstance(made, type) else "")
+        )
+    return made
+
+
+def _make_class(name: str, **given: Any) -> Model:
+    try:
+        model = _find_class(name)(**given)
+    except TypeError as error:
+        raise ConfigError(
+            f"model {name!r} cannot be made as Class(blobs=..., render=..., actions=..., "
+            f"seed=...): {error}"
+        ) from error
+    if not isinstance(getattr(model, "name", None), str):
+        raise ConfigError(f"model {name!r} has no `name`; records say who replied")
+    return model
 
 
 def _gguf(files: str, blobs: BlobStore, seed: int) -> Model:

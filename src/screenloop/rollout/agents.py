@@ -9,6 +9,7 @@ from pathlib import Path
 from traceback import format_exception_only
 
 from screenloop.agent.base import Agent
+from screenloop.agent.own import OwnAgent
 from screenloop.errors import ConfigError
 from screenloop.models.base import Model
 from screenloop.registry import find
@@ -45,10 +46,10 @@ class AgentClass:
         """
         given = {"blobs": blobs, "model": model}
         try:
-            agent: Agent = self.made(**{name: given[name] for name in sorted(self.takes)})
+            agent = self.made(**{name: given[name] for name in sorted(self.takes)})
         except Exception as error:
             raise ConfigError(f"agent {self.path} fails in __init__: {_last(error)}") from error
-        return agent
+        return OwnAgent(agent, self.path)
 
     def require_model(self, name: str) -> None:
         """Refuse a model that the agent does not ask, or none where it must have one.

@@ -19,12 +19,14 @@ from screenloop.agent.dialects.base import Dialect
 from screenloop.agent.harness import renderer, wants_of
 from screenloop.agent.prompt import prompt_hash
 from screenloop.config import HarnessConfig, RunConfig, Window
+from screenloop.criteria import Code
+from screenloop.envs.kinds import KINDS
 from screenloop.errors import ConfigError
 from screenloop.messages import Sampling
 from screenloop.models.base import Model
 from screenloop.models.catalog import make_model, parse_model
 from screenloop.models.usage import Price
-from screenloop.registry import find
+from screenloop.registry import find, source_hash
 from screenloop.rollout.agents import AgentClass, find_agent
 from screenloop.rollout.batch import Progress, run_batch
 from screenloop.rollout.build import build_harness
@@ -32,7 +34,7 @@ from screenloop.rollout.context import RunContext
 from screenloop.rollout.managers import ManagerAt, manager_for
 from screenloop.rollout.plans import golden_plan, prepare_for
 from screenloop.store.runs import RunFolder, RunResult, slug
-from screenloop.suites.catalog import find_suite, select
+from screenloop.suites.catalog import SUITES, find_suite, select
 from screenloop.types import Budget, Mode, Struct, Task
 
 T = TypeVar("T")
@@ -126,7 +128,31 @@ def resolve(
         dialect="" if agent else request.dialect,
         prompt_hash=prompt_hash(prompt) if prompt is not None else "",
         sampling=request.sampling,
+        outside=_outside(request, tasks, speaks=agent is None),
     )
+
+
+def _outside(request: RunRequest, tasks: tuple[Task, ...], *, speaks: bool) -> tuple[str, ...]:
+    """Return what a Run uses of other packages, with the hash of its source.
+
+    Environments and judges may be installed with the manager's hosts alone: they are named then.
+    """
+    here = [("suite", request.suite, SUITES)]
+    if speaks:
+        here.append(("dialect", request.dialect, DIALECTS))
+    if request.model and parse_model(request.model).kind == "class":
+        here.append(("model", request.model, {}))
+    sources = {name: source_hash(find(what, name, table)) for what, name, table in here}
+    checks = (check for task in tasks for check in task.checks)
+    there = {task.env.kind: ("environment kind", KINDS) for task in tasks} | {
+        check.path: ("judge", {}) for check in checks if isinstance(check, Code)
+    }
+    for name, (what, table) in there.items():
+        try:
+            sources[name] = source_hash(find(what, name, table))
+        except ConfigError:
+            sources[name] = "only with the hosts"
+    return tuple(f"{name}={source}" for name, source in sorted(sources.items()) if source)
 
 
 async def play(request: RunRequest, progress: Progress | None = None) -> RunResult:

@@ -17,8 +17,8 @@ from screenloop.rollout.plans import golden_plan
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.suites.catalog import find_suite, select
 from screenloop.types import Claim, Evidence, Mode, Start, Struct, Task, Verdict
-from screenloop.verify.judge import judge
-from screenloop.verify.mutants import mutants
+from screenloop.verify.mutants import Mutant, mutants
+from screenloop.verify.verifiers import Verifiers
 
 DEADLINE_S = 60.0
 
@@ -60,21 +60,24 @@ class _Ended(Struct, frozen=True, kw_only=True):
     """The first Action that did not work."""
 
 
-async def prove_task(task: Task, opener: Opener) -> TaskProof:
-    """Prove one Task on a fresh Instance."""
+async def prove_task(task: Task, opener: Opener, verifiers: Verifiers) -> TaskProof:
+    """Prove one Task on a fresh Instance; checks that are code run in the verifiers' workers."""
     env = await opener.open(task.env)
     try:
-        return await _prove(task, env)
+        return await _prove(task, env, verifiers)
     except ScreenloopError as error:
         return TaskProof(task=task.key, reasons=(f"{type(error).__name__}: {error}",))
     finally:
         await env.close()
 
 
-async def _prove(task: Task, env: Environment) -> TaskProof:
+async def _prove(task: Task, env: Environment, verifiers: Verifiers) -> TaskProof:
+    async def judged(ended: _Ended | Mutant) -> Verdict:
+        return await verifiers.judge(task, ended.evidence, ended.claim, deadline_s=DEADLINE_S)
+
     reasons: list[str] = []
     first = await _play(task, env, "gui_only", ())
-    _want_nothing(judge(task, first.evidence, first.claim), "on the initial state", reasons)
+    _want_nothing(await judged(first), "on the initial state", reasons)
     steps = 0
     golden = first
     modes: tuple[Mode, ...] = (
@@ -83,14 +86,16 @@ async def _prove(task: Task, env: Environment) -> TaskProof:
     for mode in modes:
         plan = await golden_plan(task, mode)
         golden = await _play(task, env, mode, plan)
-        _want_all(task, golden, f"after the golden solution in {mode}", reasons)
+        _want_all(
+            await judged(golden), golden.failed, f"after the golden solution in {mode}", reasons
+        )
         steps = sum(not isinstance(action, Finish) for action in plan)
     again = await _play(task, env, "gui_only", ())
-    _want_nothing(judge(task, again.evidence, again.claim), "after a reset", reasons)
+    _want_nothing(await judged(again), "after a reset", reasons)
     made = killed = 0
     for mutant in mutants(task, golden.evidence, golden.claim) if not reasons else ():
         made += 1
-        if judge(task, mutant.evidence, mutant.claim).success:
+        if (await judged(mutant)).success:
             reasons.append(f"a wrong ending counts as success: {mutant.name}")
         else:
             killed += 1
@@ -121,10 +126,9 @@ def _want_nothing(verdict: Verdict, when: str, reasons: list[str]) -> None:
         reasons.append(f"{when} r = {verdict.reward:g} and S = {verdict.success}: {passed}")
 
 
-def _want_all(task: Task, ended: _Ended, when: str, reasons: list[str]) -> None:
-    verdict = judge(task, ended.evidence, ended.claim)
-    if ended.failed:
-        reasons.append(f"{when}: {ended.failed}")
+def _want_all(verdict: Verdict, failed_step: str, when: str, reasons: list[str]) -> None:
+    if failed_step:
+        reasons.append(f"{when}: {failed_step}")
     if not verdict.success or verdict.reward != 1:
         failed = [f"{c.says} ({c.detail})" for c in verdict.checks if not c.passed]
         reasons.append(f"{when} r = {verdict.reward:g} and S = {verdict.success}: {failed}")
@@ -142,13 +146,14 @@ async def prove_suite(
     unknown = [task.id for task in tasks if not task.golden]
     if unknown:
         raise ConfigError(f"{unknown[0]} has no golden solution, so its verifier has no proof.")
-    environments = Environments(MemoryBlobs())
+    environments, verifiers = Environments(MemoryBlobs()), Verifiers()
     proofs = []
     try:
         for task in tasks:
-            proofs.append(await prove_task(task, environments))
+            proofs.append(await prove_task(task, environments, verifiers))
             tell(proofs[-1])
     finally:
+        await verifiers.close()
         await environments.close()
     return tuple(proofs)
 

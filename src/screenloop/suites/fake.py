@@ -25,7 +25,6 @@ class FakeSuite:
     env_kind = "fake"
 
     def names(self) -> tuple[str, ...]:
-        """Return the template names, sorted."""
         return tuple(sorted(_TEMPLATES))
 
     def task(self, name: str, seed: int) -> Task:

@@ -19,7 +19,7 @@ from typing import IO
 import msgspec
 
 from screenloop.criteria import Code
-from screenloop.registry import load
+from screenloop.registry import find
 from screenloop.types import Claim, Evidence, Struct
 from screenloop.verify.finding import Finding
 
@@ -43,7 +43,7 @@ def run_job(line: bytes) -> Result:
     """Run one job; whatever the verifier raises becomes a fault."""
     try:
         job = msgspec.json.decode(line, type=JudgeJob)
-        found = load(job.check.path)(job.evidence, job.claim, job.check.params)
+        found = find("judge", job.check.path, {})(job.evidence, job.claim, job.check.params)
         return Result(finding=msgspec.convert(msgspec.to_builtins(found), Finding))
     except Exception as error:
         traceback.print_exc(file=sys.stderr)

@@ -108,7 +108,6 @@ class AutoGLM:
     calls_tools = False
 
     def system_prompt(self, spec: EnvSpec, mode: Mode, picture_px: SizePx, lang: str) -> str:
-        """Return the fixed head, in English."""
         lines = [
             "You operate a phone for a person. Each turn you get a screenshot and choose one "
             "action.",
@@ -130,7 +129,6 @@ class AutoGLM:
         return "\n".join(lines)
 
     def parse(self, text: str, context: DialectContext) -> tuple[Action, ...]:
-        """Read the calls in the answer tag, or of a reply that is nothing but calls."""
         content = tagged(text, "answer")
         if content is None:
             content = bare(text)
@@ -142,11 +140,9 @@ class AutoGLM:
         return tuple(checked(action) for action in actions)
 
     def expresses(self, action: Action, context: DialectContext) -> bool:
-        """Tell whether the family has words for the Action."""
         return self._write(action, context) is not None
 
     def render(self, action: Action, context: DialectContext, thought: str = "") -> str:
-        """Write the two tags."""
         call = self._write(action, context)
         if call is None:
             raise inexpressible(self.name, action)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from screenloop.actions import (
     Action,
@@ -37,16 +37,14 @@ from screenloop.actions import (
 from screenloop.agent.elements import Element
 from screenloop.config import ImageRule
 from screenloop.errors import ConfigError, ParseFailure
-from screenloop.types import EnvSpec, Mode, SizePx, Struct
-
-Surface = Literal["mobile", "computer"]
-"""Which of a family's two action sets is used."""
+from screenloop.types import EnvSpec, Mode, SizePx, Struct, Surface
 
 
 class DialectContext(Struct, frozen=True, kw_only=True):
     """What a dialect must know of the Episode to read or write a reply."""
 
     surface: Surface
+    """A family with two action sets uses touch for `mobile`, mouse and keyboard otherwise."""
     picture_px: SizePx
     """Size of the picture that the model saw, after resizing."""
     tools: frozenset[str] = frozenset()
@@ -149,15 +147,10 @@ class Reminds(Protocol):
         ...
 
 
-def surface_of(kind: str) -> Surface:
-    """Return which action set an Environment kind calls for: touch or mouse and keyboard."""
-    return "mobile" if kind in ("phone", "android", "fake") else "computer"
-
-
 def context_of(spec: EnvSpec, mode: Mode, picture_px: SizePx) -> DialectContext:
     """Return the context of an Episode on this Environment."""
     tools = frozenset(t.name for t in spec.tools) if mode == "hybrid" else frozenset()
-    return DialectContext(surface=surface_of(spec.kind), picture_px=picture_px, tools=tools)
+    return DialectContext(surface=spec.surface, picture_px=picture_px, tools=tools)
 
 
 def inexpressible(name: str, action: Action) -> ConfigError:

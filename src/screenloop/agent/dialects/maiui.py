@@ -107,7 +107,6 @@ class MaiUI:
     calls_tools = True
 
     def system_prompt(self, spec: EnvSpec, mode: Mode, picture_px: SizePx, lang: str) -> str:
-        """Return the fixed head: layout, arguments of `mobile_use`, tools in `hybrid`."""
         lines = [
             "You operate a phone for a person, one function call a turn.",
             "",
@@ -129,15 +128,12 @@ class MaiUI:
         return "\n".join(lines)
 
     def parse(self, text: str, context: DialectContext) -> tuple[Action, ...]:
-        """Read the tagged calls of a reply."""
         return hermes.parse_calls(text, FUNCTION, READERS, self.space, context)
 
     def expresses(self, action: Action, context: DialectContext) -> bool:
-        """Tell whether the family has words for the Action."""
         return self._write(action, context) is not None
 
     def render(self, action: Action, context: DialectContext, thought: str = "") -> str:
-        """Write the thinking block and the call."""
         arguments = self._write(action, context)
         if arguments is None:
             raise inexpressible(self.name, action)

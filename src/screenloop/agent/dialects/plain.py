@@ -43,7 +43,6 @@ from screenloop.agent.dialects.base import (
     DialectContext,
     one_line,
     supported,
-    surface_of,
     thought_for,
 )
 from screenloop.agent.dialects.reading.jsontext import read_object, unfence
@@ -64,8 +63,7 @@ class Plain:
     calls_tools = True
 
     def system_prompt(self, spec: EnvSpec, mode: Mode, picture_px: SizePx, lang: str) -> str:
-        """Return the fixed head: the actions this Environment executes, and how to reply."""
-        device = "phone" if surface_of(spec.kind) == "mobile" else "computer"
+        device = "phone" if spec.surface == "mobile" else "computer"
         lines = [
             f"You operate a {device} for a person. Each turn you get a screenshot and reply with "
             "one thought and one action.",
@@ -91,12 +89,10 @@ class Plain:
         return "\n".join(lines)
 
     def parse(self, text: str, context: DialectContext) -> tuple[Action, ...]:
-        """Read the one JSON action of a reply."""
         value, _ = read_object(_action_text(text), "the action")
         return (_from_wire(value, context.picture_px),)
 
     def expresses(self, action: Action, context: DialectContext) -> bool:
-        """Tell that every Action can be written."""
         return True
 
     def render(self, action: Action, context: DialectContext, thought: str = "") -> str:

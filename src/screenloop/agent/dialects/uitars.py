@@ -35,12 +35,10 @@ from screenloop.actions import (
 from screenloop.agent.dialects.base import (
     CoordinateSpace,
     DialectContext,
-    Surface,
     clip,
     inexpressible,
     one_line,
     supported,
-    surface_of,
     thought_for,
 )
 from screenloop.agent.dialects.qwen.computer_use import key_names, press
@@ -124,32 +122,31 @@ _COMPUTER: Mapping[str, Reader] = {
     "right_single": lambda f: (Tap(at=_at(f), button="right"),),
     "hotkey": _hotkey,
 }
-_VERBS: Mapping[Surface, Mapping[str, Reader]] = {"mobile": _MOBILE, "computer": _COMPUTER}
 _POINT_ARGUMENTS = ("point", "start_box", "end_box", "start_point", "end_point")
 _XY = "'<point>x y</point>'"
-_LINES: Mapping[Surface, tuple[tuple[tuple[type, ...], str], ...]] = {
-    "mobile": (
-        ((Tap,), f"click(point={_XY})"),
-        ((Tap,), f"long_press(point={_XY})"),
-        ((Type,), "type(content='...')  # end with \\n to submit"),
-        ((Scroll,), f"scroll(point={_XY}, direction='up, down, left or right')"),
-        ((Open,), "open_app(app_name='...')"),
-        ((Swipe,), f"drag(start_point={_XY}, end_point={_XY})"),
-        ((Key,), "press_home()"),
-        ((Key,), "press_back()"),
-        ((Wait,), "wait()"),
-    ),
-    "computer": (
-        ((Tap,), f"click(point={_XY})"),
-        ((Tap,), f"left_double(point={_XY})"),
-        ((Tap,), f"right_single(point={_XY})"),
-        ((Swipe,), f"drag(start_point={_XY}, end_point={_XY})"),
-        ((Hotkey, Key), "hotkey(key='ctrl c')  # keys in lower case, separated by spaces"),
-        ((Type,), "type(content='...')  # end with \\n to submit"),
-        ((Scroll,), f"scroll(point={_XY}, direction='up, down, left or right')"),
-        ((Wait,), "wait()"),
-    ),
-}
+_Lines = tuple[tuple[tuple[type, ...], str], ...]
+"""Each line with the Actions that it stands for."""
+_MOBILE_LINES: _Lines = (
+    ((Tap,), f"click(point={_XY})"),
+    ((Tap,), f"long_press(point={_XY})"),
+    ((Type,), "type(content='...')  # end with \\n to submit"),
+    ((Scroll,), f"scroll(point={_XY}, direction='up, down, left or right')"),
+    ((Open,), "open_app(app_name='...')"),
+    ((Swipe,), f"drag(start_point={_XY}, end_point={_XY})"),
+    ((Key,), "press_home()"),
+    ((Key,), "press_back()"),
+    ((Wait,), "wait()"),
+)
+_COMPUTER_LINES: _Lines = (
+    ((Tap,), f"click(point={_XY})"),
+    ((Tap,), f"left_double(point={_XY})"),
+    ((Tap,), f"right_single(point={_XY})"),
+    ((Swipe,), f"drag(start_point={_XY}, end_point={_XY})"),
+    ((Hotkey, Key), "hotkey(key='ctrl c')  # keys in lower case, separated by spaces"),
+    ((Type,), "type(content='...')  # end with \\n to submit"),
+    ((Scroll,), f"scroll(point={_XY}, direction='up, down, left or right')"),
+    ((Wait,), "wait()"),
+)
 
 
 class UITars:
@@ -162,8 +159,8 @@ class UITars:
     calls_tools = False
 
     def system_prompt(self, spec: EnvSpec, mode: Mode, picture_px: SizePx, lang: str) -> str:
-        """Return the fixed head, which opens the first user turn."""
         wide, high = self.space.limits(picture_px)
+        known = _MOBILE_LINES if spec.surface == "mobile" else _COMPUTER_LINES
         lines = [
             "You operate a device for a person. Each turn you get a screenshot and choose one "
             "action.",
@@ -173,7 +170,7 @@ class UITars:
             "Action: one of the calls below",
             "",
             f"Calls; points are pixels of the {wide}x{high} screenshot:",
-            *(line for kinds, line in _LINES[surface_of(spec.kind)] if supported(spec, *kinds)),
+            *(line for kinds, line in known if supported(spec, *kinds)),
             "finished(content='...')  # end the task; content is the answer to the goal, or empty",
             "call_user(content='...')  # ask the person; empty if the task cannot be done",
             "",
@@ -187,8 +184,7 @@ class UITars:
         return "\n".join(lines)
 
     def parse(self, text: str, context: DialectContext) -> tuple[Action, ...]:
-        """Read the calls on the action line, or of a reply that is nothing but calls."""
-        verbs = _VERBS[context.surface]
+        verbs = _MOBILE if context.surface == "mobile" else _COMPUTER
         line = action_line(text, _SHAPE)
         if line is None:
             line = bare(text)
@@ -205,11 +201,9 @@ class UITars:
         return tuple(checked(action) for action in actions)
 
     def expresses(self, action: Action, context: DialectContext) -> bool:
-        """Tell whether the family has words for the Action."""
         return self._write(action, context) is not None
 
     def render(self, action: Action, context: DialectContext, thought: str = "") -> str:
-        """Write the thought and the action line."""
         call = self._write(action, context)
         if call is None:
             raise inexpressible(self.name, action)

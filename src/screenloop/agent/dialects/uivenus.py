@@ -100,7 +100,6 @@ class UIVenus:
     calls_tools = False
 
     def system_prompt(self, spec: EnvSpec, mode: Mode, picture_px: SizePx, lang: str) -> str:
-        """Return the fixed head, which opens the first user turn."""
         lines = [
             "You operate a device for a person. Each turn you get a screenshot and choose one "
             "action.",
@@ -123,7 +122,6 @@ class UIVenus:
         return "\n".join(lines)
 
     def parse(self, text: str, context: DialectContext) -> tuple[Action, ...]:
-        """Read the calls in the action tag, or of a reply that is nothing but calls."""
         content = tagged(text, "action")
         if content is None:
             content = bare(text)
@@ -141,11 +139,9 @@ class UIVenus:
         return tuple(actions)
 
     def expresses(self, action: Action, context: DialectContext) -> bool:
-        """Tell whether the family has words for the Action."""
         return self._write(action, context) is not None
 
     def render(self, action: Action, context: DialectContext, thought: str = "") -> str:
-        """Write the three tags."""
         call = self._write(action, context)
         if call is None:
             raise inexpressible(self.name, action)

@@ -254,7 +254,9 @@ class Meter:
 
     def __init__(self, tell: Callable[[str], int]) -> None:
         """Take whom to tell; the answer numbers the frames."""
-        self.spec = EnvSpec(kind="meter", size_px=SIZE_PX, actions=frozenset({"tap"}))
+        self.spec = EnvSpec(
+            kind="meter", surface="mobile", size_px=SIZE_PX, actions=frozenset({"tap"})
+        )
         self._tell = tell
         self._frame = 0
 

@@ -188,6 +188,7 @@ async def _play(
     blobs = MemoryBlobs()
     spec = EnvSpec(
         kind="phone",
+        surface="mobile",
         size_px=frame_px,
         actions=frozenset({"tap", "swipe", "scroll", "type", "key", "open", "wait", "tool"}),
         apps=_APPS,

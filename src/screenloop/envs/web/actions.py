@@ -55,12 +55,10 @@ class PageHands:
         """How long the page's clock has run."""
 
     async def advance(self, ms: float) -> None:
-        """Let the page's clock run."""
         await self._page.evaluate(f"__screenloop.advance({ms!r})")
         self.clock_ms += ms
 
     async def perform(self, action: Action) -> Effect:
-        """Carry out the Action and tell what was done."""
         match action:
             case Tap():
                 return await self._tap(action)

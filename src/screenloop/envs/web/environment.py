@@ -91,7 +91,6 @@ class WebEnvironments:
         return WebEnvironment(env, self.host, self._blobs, self._sites, want=self._want)
 
     async def close(self) -> None:
-        """End the browser and all Instances in it; may be called twice."""
         await self.host.close()
 
 
@@ -102,6 +101,7 @@ def web_spec(env: EnvRef, sites: Mapping[str, Site]) -> EnvSpec:
         kinds = (*kinds, Open)
     return EnvSpec(
         kind=env.kind,
+        surface="browser",
         size_px=env.size_px,
         actions=frozenset(tag_of(kind) for kind in kinds),
         wants=frozenset({"frame", "tree", "text"}),
@@ -186,7 +186,6 @@ class WebEnvironment:
             return await self._observe(episode, want, 0.0)
 
     async def step(self, action: Action, *, action_id: str, deadline_s: float) -> StepResult:
-        """Carry out one Action, let the page's clock run, and see what came of it."""
         episode = self._current()
         if tag_of(action) not in self.spec.actions:
             valid = ", ".join(sorted(self.spec.actions))
@@ -208,7 +207,6 @@ class WebEnvironment:
         )
 
     async def evidence(self, *, deadline_s: float) -> Evidence:
-        """Tell the site's own status after the reset and now."""
         episode = self._current()
         async with self._within(deadline_s, "evidence", harmless=True):
             now = (await self._look(episode)).status
@@ -220,7 +218,6 @@ class WebEnvironment:
         raise UnsupportedAction("a web page cannot be kept as a snapshot: can_fork is False")
 
     async def close(self) -> None:
-        """Close the page; the browser stays for the others."""
         self._drop()
 
     async def _observe(

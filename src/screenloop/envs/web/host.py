@@ -83,7 +83,6 @@ class BrowserHost:
         await asyncio.gather(*self._chores, *self._spares.values(), return_exceptions=True)
 
     async def close(self) -> None:
-        """End the browsers and everything in them; may be called twice."""
         self._closed = True
         async with self._starting:
             browsers = tuple(self._browsers.values())

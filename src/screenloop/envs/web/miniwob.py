@@ -82,7 +82,6 @@ class MiniwobSite:
         return Viewport(size_px=size_px, scale=size_px[0] / AREA_CSS_PX[0])
 
     def url(self, world: World) -> str:
-        """Return the URL of the task's page."""
         task = world.name.partition("/")[2]
         path = page_path(task)
         if not re.fullmatch(r"[a-z0-9\-]+", task) or not path.is_file():
@@ -90,7 +89,6 @@ class MiniwobSite:
         return path.as_uri()
 
     def begin(self, world: World) -> str:
-        """Return the script that seeds the page and starts its episode."""
         patch = {key: value for patch in world.patches for key, value in patch.items()}
         unknown = sorted(patch.keys() - _PATCHES)
         if unknown:
@@ -110,9 +108,7 @@ class MiniwobSite:
         return world.name
 
     def goal(self, status: Status) -> str | None:
-        """Return the page's utterance."""
         return str(status["utterance"]) or None
 
     def done(self, status: Status) -> bool:
-        """Return whether the page has closed its episode."""
         return bool(status["done"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from screenloop.envs.kinds import KINDS, find_kind
 from screenloop.errors import ConfigError
 from screenloop.manager.supply.desired import PoolPlan
 from screenloop.suites.catalog import find_suite, select
@@ -20,8 +21,11 @@ _PER_HOST_ELSE = 1000
 def read_pool(words: str) -> PoolPlan:
     """Return the plan of a pool, named by a suite or by an environment kind with its size.
 
+    An Environment of another package is imported at once, so that a manager whose hosts could never
+    open it does not start.
+
     Raises:
-        ConfigError: the words have another form, or there is no such suite.
+        ConfigError: the words have another form, or there is no such suite or kind.
     """
     form = _FORM.fullmatch(words)
     if form is None or int(form["count"]) < 1:
@@ -34,6 +38,8 @@ def read_pool(words: str) -> PoolPlan:
         env = EnvRef(kind=form["name"], size_px=(int(form["width"]), int(form["height"])))
     else:
         env = select(find_suite(form["name"]), limit=1)[0].env
+    if env.kind not in KINDS:
+        find_kind(env.kind)
     return PoolPlan(
         env=env,
         target=count,

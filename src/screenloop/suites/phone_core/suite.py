@@ -40,7 +40,7 @@ PACKS = (
 
 
 class PhoneCore:
-    """Everyday tasks on the mocked phone; implements `suites.base.Suite`."""
+    """Everyday tasks on the mocked phone; implements `suites.catalog.Suite`."""
 
     name = "phone-core"
     version = "2"

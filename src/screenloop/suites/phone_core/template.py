@@ -180,18 +180,20 @@ class Template(Struct, frozen=True, kw_only=True):
     version: int = 1
     was: str = ""
     """Its name in version 1 of the suite, which its random draws keep to."""
+    suite: str = "phone-core"
 
     @property
     def task_id(self) -> str:
-        """`phone-core/<name>@<version>`."""
-        return f"phone-core/{self.name}@{self.version}"
+        """`<suite>/<name>@<version>`."""
+        return f"{self.suite}/{self.name}@{self.version}"
 
 
 class Pack:
-    """The templates of one file."""
+    """The templates of one file; a pack of another package names the suite that it is part of."""
 
-    def __init__(self, domain: str) -> None:
+    def __init__(self, domain: str, suite: str = "phone-core") -> None:
         self.domain = domain
+        self.suite = suite
         self.templates: dict[str, Template] = {}
 
     def template(
@@ -218,6 +220,7 @@ class Pack:
                 where=source_of(make),
                 version=version,
                 was=was,
+                suite=self.suite,
             )
             self.templates[name] = template
             return template

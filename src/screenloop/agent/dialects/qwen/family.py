@@ -20,7 +20,6 @@ from screenloop.agent.dialects.base import (
     DialectContext,
     inexpressible,
     one_line,
-    surface_of,
     thought_for,
 )
 from screenloop.agent.dialects.qwen import computer_use, mobile_use
@@ -54,11 +53,10 @@ class Qwen:
     )
 
     def system_prompt(self, spec: EnvSpec, mode: Mode, picture_px: SizePx, lang: str) -> str:
-        """Return the fixed head: the function, the tools in `hybrid`, and how to reply."""
         wide, high = self.space.limits(picture_px)
         where = f"[x, y] on a screen of {wide}x{high}, from the top left corner"
         tools = spec.tools if mode == "hybrid" else ()
-        if surface_of(spec.kind) == "mobile":
+        if spec.surface == "mobile":
             name, says = mobile_use.FUNCTION, "Operate a phone by touch."
             properties = mobile_use.schema(spec, where, self.open_verb, self.asks)
         else:
@@ -85,7 +83,6 @@ class Qwen:
         return "\n".join(lines)
 
     def parse(self, text: str, context: DialectContext) -> tuple[Action, ...]:
-        """Read the tagged calls of a reply."""
         readers: Mapping[str, hermes.Reader]
         if context.surface == "mobile":
             name = mobile_use.FUNCTION
@@ -96,11 +93,9 @@ class Qwen:
         return hermes.parse_calls(text, name, readers, self.space, context)
 
     def expresses(self, action: Action, context: DialectContext) -> bool:
-        """Tell whether the schema has words for the Action."""
         return self._write(action, context) is not None
 
     def render(self, action: Action, context: DialectContext, thought: str = "") -> str:
-        """Write the reply in the family's layout."""
         written = self._write(action, context)
         if written is None:
             raise inexpressible(self.name, action)

@@ -48,11 +48,9 @@ class Fields:
         )
 
     def optional_point(self, *names: str, boxes: bool = False) -> Point | None:
-        """Return a point, or `None` where no such argument is given."""
         return self.point(*names, boxes=boxes) if any(map(self.has, names)) else None
 
     def text(self, *names: str, empty: bool = True) -> str:
-        """Return a string."""
         value = self._first(names, "a string")
         if not isinstance(value, str):
             raise ParseFailure(f"{self.verb}: {names[0]} must be a string, not {clip(value, 60)}")
@@ -61,11 +59,9 @@ class Fields:
         return value
 
     def optional_text(self, *names: str) -> str:
-        """Return a string, or an empty one where no such argument is given."""
         return self.text(*names) if any(map(self.has, names)) else ""
 
     def number(self, name: str, *, low: float, high: float, default: float | None = None) -> float:
-        """Return a number within bounds."""
         if default is not None and not self.has(name):
             return default
         value = self._first((name,), "a number")
@@ -89,7 +85,6 @@ class Fields:
             ) from None
 
     def strings(self, name: str) -> tuple[str, ...]:
-        """Return a non-empty list of non-empty strings."""
         value = self._first((name,), "a list of strings")
         if (
             not isinstance(value, list | tuple)

@@ -66,11 +66,9 @@ class Lattice(Struct, frozen=True, kw_only=True):
     rows: int = 40
 
     def limits(self, picture_px: SizePx) -> SizePx:
-        """Return the largest x and y."""
         return self.columns, self.rows
 
     def write(self, at: Point) -> str:
-        """Return the tokens of the nearest place."""
         return f"<x{round(at[0] * self.columns)}> <y{round(at[1] * self.rows)}>"
 
 
@@ -88,11 +86,9 @@ class Tiny:
         return ""
 
     def reminder(self, goal: str) -> str:
-        """Return the words behind the screen."""
         return f"do: {goal}"
 
     def parse(self, text: str, context: DialectContext) -> tuple[Action, ...]:
-        """Read the last line."""
         lines = [line for line in text.splitlines() if line.strip()]
         if not lines:
             raise ParseFailure(f"the reply is empty; expected one of {_EXPECTED}")
@@ -101,11 +97,9 @@ class Tiny:
         return (self._read(lines[-1].strip(), context),)
 
     def expresses(self, action: Action, context: DialectContext) -> bool:
-        """Tell whether the action has words here."""
         return self._words(pin_frame(action, None), context) is not None
 
     def render(self, action: Action, context: DialectContext, thought: str = "") -> str:
-        """Write the action; a thought goes on a line before it."""
         words = self._words(pin_frame(action, None), context)
         if words is None:
             raise inexpressible(self.name, action)

@@ -1,0 +1,1 @@
+"""A package outside of screenloop that adds one of each thing."""
