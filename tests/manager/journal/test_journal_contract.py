@@ -119,7 +119,7 @@ async def test_intents_are_known_in_order_until_settled(journal: Journal) -> Non
     await journal.settle("one", 1, "e/0/0")
     await journal.settle("one", 1, "e/9/9")
     state = await journal.load()
-    assert [i for i in state.intents if i.instance == "one"] == [
+    assert [i for i in state.intents if i.token.instance == "one"] == [
         an_intent("e/2/0"),
         an_intent("e/1/0"),
     ]
