@@ -13,7 +13,7 @@ from screenloop.bench.chaos.devices import read_deeds
 from screenloop.bench.chaos.players import parts_of
 from screenloop.bench.chaos.world import ENV, ChaosWorld
 from screenloop.manager.client import HttpManager, connect
-from screenloop.manager.wire.host_bodies import HostCard
+from screenloop.manager.hosts.base import HostCard
 from screenloop.store.blobs import FolderBlobs
 from screenloop.types import Claim, Lease, Start, StepResult, Verdict
 

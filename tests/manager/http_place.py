@@ -15,8 +15,7 @@ from odometer import SIZE, Garage, Odometer
 
 from screenloop.envs.base import Environment
 from screenloop.envs.kinds import Environments
-from screenloop.http.server import Serving, listen, url_of
-from screenloop.http.timed_http import HALF_REQUEST_S
+from screenloop.http.server import HALF_REQUEST_S, Serving, listen, url_of
 from screenloop.manager.app import ManagerApp
 from screenloop.manager.client import HttpManager
 from screenloop.manager.clock import Clock, SystemClock

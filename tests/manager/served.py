@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from odometer import REF, TAP, Garage
 
 from screenloop.bench.lease.faults import Faults, HandClock, Life, MortalJournal, Wire
-from screenloop.manager.hosts.base import LeaseToken
+from screenloop.manager.base import LeaseToken
 from screenloop.manager.hosts.instances import InstanceHost
 from screenloop.manager.journal.base import Journal
 from screenloop.manager.journal.memory import MemoryJournal

@@ -17,17 +17,19 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from screenloop.actions import Action, Open, Wait
 from screenloop.bench.served import ServedAt, cpu_s, serve_process
 from screenloop.envs.phone import PhoneEnvironments
-from screenloop.http.client import QuickClient
-from screenloop.manager.base import Manager
+from screenloop.http.client import HttpClient, header_token
+from screenloop.manager.base import Manager, Observe, OperationFor, TakeStep, token_of
 from screenloop.manager.client import HttpManager
 from screenloop.manager.direct import DirectManager
-from screenloop.manager.wire.bodies import LeaseShown, ObserveBody, StepBody
+from screenloop.manager.wire.bodies import OperateBody
+from screenloop.manager.wire.endpoints import operate_path
 from screenloop.store.blob_urls import open_blobs
 from screenloop.store.blobs import FolderBlobs
 from screenloop.suites.catalog import find_suite, select
@@ -166,36 +168,37 @@ async def _small_cost(served: ServedAt, operations: int, sizes: _Sizes) -> _Smal
 
 
 async def _looks(served: ServedAt, lease: Lease, count: int) -> None:
-    body = msgspec.json.encode(ObserveBody(lease=_shown(lease), deadline_s=DEADLINE_S, want=()))
-    await _send_all(served, b"/v1/leases/observe", [body] * count)
+    await _send_all(served, lease, [Observe(want=())] * count)
 
 
 async def _waits(served: ServedAt, lease: Lease, first: int, count: int) -> None:
-    bodies = [
-        msgspec.json.encode(
-            StepBody(
-                lease=_shown(lease),
-                deadline_s=DEADLINE_S,
-                action_id=f"bench/{first}/{number}",
-                action=Wait(seconds=1),
-            )
-        )
+    waits = [
+        TakeStep(action_id=f"bench/{first}/{number}", action=Wait(seconds=1))
         for number in range(count)
     ]
-    await _send_all(served, b"/v1/leases/step", bodies)
+    await _send_all(served, lease, waits)
 
 
-async def _send_all(served: ServedAt, path: bytes, bodies: Sequence[bytes]) -> None:
-    client = QuickClient(served.url, connections=1)
-    headers = f"Authorization: Bearer {served.token}\r\nContent-Type: application/json\r\n".encode()
-    for body in bodies:
-        status, told = await client.send(b"POST", path, headers, body, DEADLINE_S)
-        assert status == 200, told
-    client.close()
-
-
-def _shown(lease: Lease) -> LeaseShown:
-    return LeaseShown(id=lease.id, fence=lease.fence, instance=lease.instance)
+async def _send_all(
+    served: ServedAt, lease: Lease, operations: Sequence[OperationFor[Any]]
+) -> None:
+    client = HttpClient(connections=1)
+    headers = {
+        "Authorization": header_token(served.token),
+        "Content-Type": "application/json",
+    }
+    token = token_of(lease)
+    for operation in operations:
+        body = OperateBody(lease=token, deadline_s=DEADLINE_S, operation=operation)
+        answer = await client.send(
+            "POST",
+            served.url + operate_path(operation.verb),
+            body=msgspec.json.encode(body),
+            headers=headers,
+            deadline_s=DEADLINE_S,
+        )
+        assert answer.status == 200, answer.body
+    await client.close()
 
 
 def _client(served: ServedAt, own: Path, sizes: _Sizes) -> HttpManager:

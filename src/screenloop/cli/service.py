@@ -31,7 +31,7 @@ from screenloop.manager.serve import DRAIN_S, ServeOptions, Serves, run_manager
 from screenloop.manager.supply.pool_words import read_pool
 from screenloop.manager.watch.logs import LogForm, set_up_logs
 from screenloop.manager.watch.top import status_table
-from screenloop.manager.wire.service_bodies import Status
+from screenloop.manager.wire.bodies import Status
 from screenloop.rollout.managers import MANAGER_VARIABLE, TOKEN_VARIABLE, manager_at
 
 

@@ -1,168 +1,110 @@
-"""The asking side of plain HTTP/1.1 between our own processes: one write, one read, no ceremony.
-
-A manager asks its hosts for every operation, and a general client costs three times what the
-operation itself does. This one knows only what our services answer: a status, a Content-Length and
-that many bytes. Whatever else comes is a broken connection.
-"""
+"""The one way to call HTTP: aiohttp, a deadline for each request, answers read whole."""
 
 from __future__ import annotations
 
 import asyncio
-import re
-from urllib.parse import urlsplit
+from collections.abc import Mapping
 
-from screenloop.errors import ConfigError
+import aiohttp
+
+from screenloop.errors import ConfigError, InfraFault
+from screenloop.types import Struct
 
 IDLE_S = 30.0
 """Connections that were not used for so long are not used again: services close theirs later."""
-_HEAD = re.compile(rb"HTTP/1\.1 (\d{3})[^\r\n]*\r\n((?:[^\r\n]+\r\n)*)\r\n")
-_LENGTH = re.compile(rb"^content-length:[ \t]*(\d{1,12})[ \t]*\r\n", re.IGNORECASE | re.MULTILINE)
-_CLOSE = re.compile(rb"^connection:[ \t]*close", re.IGNORECASE | re.MULTILINE)
-_CHUNKED = re.compile(rb"^transfer-encoding:", re.IGNORECASE | re.MULTILINE)
-_HEAD_BYTES = 16_384
-
-Answer = tuple[int, bytes]
-"""Status and body."""
 
 
-class QuickClient:
-    """Connections to one address, opened as they are needed."""
+class NoAnswer(InfraFault):
+    """Raised when no whole answer came; the request may yet have been carried out."""
 
-    def __init__(self, address: str, *, connections: int = 256) -> None:
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What came back."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+
+
+class HttpClient:
+    """Connections to any number of servers, opened as they are needed."""
+
+    def __init__(self, *, connections: int = 0, most_bytes: int = 0) -> None:
         """Prepare; connects on first use.
 
         Args:
-            address: URL of the form `http://HOST:PORT`.
-            connections: at most.
-
-        Raises:
-            ConfigError: the URL has another form.
+            connections: at most; 0 is no limit.
+            most_bytes: of an answer's body; 0 is no limit.
         """
-        parts = urlsplit(address)
-        if parts.scheme != "http" or not parts.hostname or parts.path.strip("/"):
-            raise ConfigError(f"an address has the form http://HOST:PORT, not {address!r}")
-        self._host, self._port = parts.hostname, parts.port or 80
-        self._named = parts.netloc.rpartition("@")[2].encode()
-        self._gate = asyncio.Semaphore(connections)
-        self._idle: list[_Line] = []
-        self._lines: set[_Line] = set()
+        self._connections = connections
+        self._most_bytes = most_bytes
+        self._session: aiohttp.ClientSession | None = None
 
     async def send(
-        self, method: bytes, path: bytes, headers: bytes, body: bytes, deadline_s: float
+        self,
+        method: str,
+        url: str,
+        *,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        deadline_s: float,
+        query: Mapping[str, str] | None = None,
     ) -> Answer:
-        """Send a request and return what comes back.
-
-        Args:
-            method: of HTTP.
-            path: with its query.
-            headers: whole lines besides Host and Content-Length.
-            body: of the request.
-            deadline_s: from now.
+        """Send a request once; redirects are not followed.
 
         Raises:
             TimeoutError: nothing whole came in time.
-            OSError: the other side cannot be reached, or its answer is cut short or not plain.
+            NoAnswer: the other side cannot be reached, or its answer is cut short or too large.
         """
-        async with asyncio.timeout(deadline_s), self._gate:
-            line = self._kept() or await self._connect()
-            try:
-                line.begin(
-                    b"%b %b HTTP/1.1\r\nHost: %b\r\n%bContent-Length: %d\r\n\r\n%b"
-                    % (method, path, self._named, headers, len(body), body)
-                )
-                answer = await line.answer
-            except BaseException:
-                # What is still under way there would be taken for the next answer.
-                line.close()
-                self._lines.discard(line)
-                raise
-            if line.usable:
-                self._idle.append(line)
-            else:
-                self._lines.discard(line)
-            return answer
+        try:
+            async with (
+                asyncio.timeout(deadline_s),
+                self._open_session().request(
+                    method, url, data=body, params=query, headers=headers, allow_redirects=False
+                ) as reply,
+            ):
+                data = await self._read(reply)
+                return Answer(status=reply.status, body=data, headers=reply.headers)
+        except TimeoutError:
+            raise
+        except (aiohttp.ClientError, OSError) as error:
+            # The library quotes whole header lines of the server, over several lines.
+            words = " ".join(str(error).split())
+            raise NoAnswer(f"{type(error).__name__}: {words}") from error
 
-    def close(self) -> None:
-        """Close the connections; requests under way fail."""
-        for line in self._lines:
-            line.close()
-        self._lines.clear()
-        self._idle.clear()
+    async def close(self) -> None:
+        """Close the connections; may be called twice."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
 
-    def _kept(self) -> _Line | None:
-        now_s = asyncio.get_running_loop().time()
-        while self._idle:
-            line = self._idle.pop()
-            if line.usable and now_s - line.used_s < IDLE_S:
-                return line
-            line.close()
-            self._lines.discard(line)
-        return None
+    async def _read(self, reply: aiohttp.ClientResponse) -> bytes:
+        if not self._most_bytes:
+            return await reply.read()
+        data = bytearray()
+        async for chunk in reply.content.iter_any():
+            data += chunk
+            if len(data) > self._most_bytes:
+                raise NoAnswer(f"the body is larger than {self._most_bytes} bytes")
+        return bytes(data)
 
-    async def _connect(self) -> _Line:
-        loop = asyncio.get_running_loop()
-        _, line = await loop.create_connection(lambda: _Line(loop), self._host, self._port)
-        self._lines.add(line)
-        return line
+    def _open_session(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                # Callers bound concurrency and time; limits here would hide in their deadlines.
+                connector=aiohttp.TCPConnector(limit=self._connections, keepalive_timeout=IDLE_S),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+                trust_env=False,
+            )
+        return self._session
 
 
-class _Line(asyncio.Protocol):
-    """One connection, with at most one request under way."""
+def header_token(token: str) -> str:
+    """Return the value of an Authorization header.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.usable = True
-        self.used_s = 0.0
-        self.answer: asyncio.Future[Answer] = loop.create_future()
-        self._loop = loop
-        self._transport: asyncio.Transport | None = None
-        self._data = b""
-
-    def begin(self, request: bytes) -> None:
-        """Send a request; `answer` is what it will come to."""
-        self.answer = self._loop.create_future()
-        if self._transport is None or not self.usable:
-            raise ConnectionResetError("the connection is closed")
-        self._transport.write(request)
-
-    def close(self) -> None:
-        self.usable = False
-        if self._transport is not None:
-            self._transport.abort()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._fail(str(exc or "the connection was closed before the whole answer came"))
-
-    def data_received(self, data: bytes) -> None:
-        self._data = self._data + data if self._data else data
-        head = _HEAD.match(self._data)
-        if head is None:
-            if b"\r\n\r\n" in self._data or len(self._data) > _HEAD_BYTES:
-                self._fail("the answer is not HTTP/1.1")
-            return
-        lines = head[2]
-        length = _LENGTH.search(lines)
-        if length is None or _CHUNKED.search(lines):
-            self._fail("the answer does not tell its length")
-            return
-        end = head.end() + int(length[1])
-        if len(self._data) < end:
-            return
-        if len(self._data) > end or self.answer.done():
-            self._fail("more came than was asked for")
-            return
-        body, self._data = self._data[head.end() :], b""
-        self.used_s = self._loop.time()
-        if _CLOSE.search(lines):
-            self.close()
-        self.answer.set_result((int(head[1]), body))
-
-    def _fail(self, why: str) -> None:
-        self.close()
-        if not self.answer.done():
-            self.answer.set_exception(ConnectionResetError(why))
-            # Nobody may be waiting: then it is no failure of anybody's.
-            self.answer.exception()
+    Raises:
+        ConfigError: the token cannot be sent.
+    """
+    if not token.isascii() or not token.isprintable():
+        raise ConfigError("a token is printable ASCII: no header can carry this one")
+    return f"Bearer {token}"

@@ -6,38 +6,38 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from typing import Any
 
 import msgspec
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from screenloop import __version__
 from screenloop.errors import ConfigError, InfraFault
-from screenloop.http.server import answer, body_of, check_token, on_http_exception, refusal
-from screenloop.http.short_cut import ShortCut
+from screenloop.http.endpoints import Act, EndpointRow, routes_of
+from screenloop.http.server import Routes, answer, check_token
+from screenloop.manager.base import token_of
 from screenloop.manager.clock import Clock
 from screenloop.manager.service import ManagerService
-from screenloop.manager.supply.pool import PoolStatus, Quarantined
 from screenloop.manager.watch.metrics import Metrics
-from screenloop.manager.wire.bodies import Done, read_body
-from screenloop.manager.wire.openapi import openapi_document
-from screenloop.manager.wire.routes import OperationRoutes, grip_of, post_route
-from screenloop.manager.wire.service_bodies import (
+from screenloop.manager.wire import endpoints as at
+from screenloop.manager.wire.bodies import (
     AcquireBody,
+    AcquireReply,
+    Done,
     Health,
     Info,
-    LeaseReply,
+    PoolStatus,
+    Quarantined,
     ReleaseBody,
     Status,
     WithdrawBody,
 )
 from screenloop.store.blobs import BlobStore
-from screenloop.types import EnvRef, Lease
+from screenloop.types import EnvRef, EnvSpec, Lease
+
+_OPENAPI = EndpointRow(
+    method="GET", path="/openapi.json", does="Tell of all endpoints.", token=False
+)
 
 
 class ManagerApp:
@@ -76,107 +76,76 @@ class ManagerApp:
         self._pools = pools
         self._quarantined = quarantined
         self._began_s = clock.now_s()
-        self._document = msgspec.json.encode(openapi_document(__version__))
+        self._document = msgspec.json.encode(at.manager_document(__version__))
         metrics.watch(pools, lambda: service.status().leases)
 
-    def asgi(self) -> ASGIApp:
+    def asgi(self) -> Routes:
         """Return the app to serve."""
-        operations = OperationRoutes(self._service.operations, self._blobs, self._admit)
-        app = Starlette(
-            routes=[
-                *operations.routes(),
-                Route("/v1/leases", self._acquire, methods=["POST"]),
-                post_route("/v1/leases/release", ReleaseBody, self._release, self._admit),
-                post_route("/v1/leases/withdraw", WithdrawBody, self._withdraw, self._admit),
-                self._get("/v1/spec", self._spec),
-                self._get("/v1/info", self._info),
-                self._get("/v1/status", self._status),
-                self._get("/v1/metrics", self._text),
-                self._get("/v1/health", self._health, token=False),
-                self._get("/openapi.json", self._openapi, token=False),
-            ],
-            exception_handlers={HTTPException: on_http_exception},
-        )
-        # Another address is another route, not a way round.
-        app.router.redirect_slashes = False
-        return ShortCut(app)
+        acts: dict[tuple[str, str], Act] = {
+            **at.operate_acts(self._service.operations, self._blobs),
+            ("POST", at.ACQUIRE): self._acquire,
+            ("POST", at.RELEASE): self._release,
+            ("POST", at.WITHDRAW): self._withdraw,
+            ("GET", at.SPEC): self._spec,
+            ("GET", at.INFO): self._info,
+            ("GET", at.STATUS): self._status,
+            ("GET", at.METRICS): self._text,
+            ("GET", at.HEALTH): self._health,
+            ("GET", _OPENAPI.path): self._openapi,
+        }
+        return routes_of(acts, (*at.MANAGER_ROWS, _OPENAPI), self._admit)
 
-    def _admit(self, request: Request) -> None:
-        check_token(request, self._token)
-
-    def _get(
-        self, path: str, act: Callable[[Request], Awaitable[Any]], *, token: bool = True
-    ) -> Route:
-        async def endpoint(request: Request) -> Response:
-            try:
-                if token:
-                    self._admit(request)
-                told = await act(request)
-            except Exception as error:
-                # Whatever a host raises is answered in a typed form; nothing is a 500.
-                return refusal(error)
-            return told if isinstance(told, Response) else answer(told)
-
-        return Route(path, endpoint, methods=["GET"])
+    def _admit(self, row: EndpointRow, request: Request) -> None:
+        if row.token:
+            check_token(request, self._token)
 
     # ---- leases ------------------------------------------------------------------------------
 
-    async def _acquire(self, request: Request) -> Response:
+    async def _acquire(self, request: Request, body: AcquireBody) -> AcquireReply:
         """Grant a Lease; a client that hangs up while it waits gets none."""
-        try:
-            self._admit(request)
-            body = read_body(await body_of(request), AcquireBody)
-            lease = await _unless_gone(
-                request,
-                self._service.acquire(
-                    body.env,
-                    body.run_id,
-                    ttl_s=body.ttl_s,
-                    request_id=body.request_id,
-                    wait_s=body.wait_s,
-                ),
-            )
-        except Exception as error:
-            return refusal(error)
-        return answer(
-            LeaseReply(
-                id=lease.id,
-                fence=lease.fence,
-                instance=lease.instance,
-                expires_in_s=max(0.0, lease.expires_s - self._clock.now_s()),
-                host_url=lease.host_url,
-            )
+        granting = self._service.acquire(
+            body.env,
+            body.run_id,
+            ttl_s=body.ttl_s,
+            request_id=body.request_id,
+            wait_s=body.wait_s,
+        )
+        lease = await _unless_gone(request, granting)
+        return AcquireReply(
+            lease=token_of(lease),
+            expires_in_s=max(0.0, lease.expires_s - self._clock.now_s()),
+            host_url=lease.host_url,
         )
 
-    async def _release(self, body: ReleaseBody) -> Done:
-        await self._service.operations.release(grip_of(body.lease))
+    async def _release(self, request: Request, body: ReleaseBody) -> Done:
+        await self._service.operations.release(body.lease)
         return Done()
 
-    async def _withdraw(self, body: WithdrawBody) -> Done:
+    async def _withdraw(self, request: Request, body: WithdrawBody) -> Done:
         await self._service.withdraw(body.request_id)
         return Done()
 
     # ---- asking ------------------------------------------------------------------------------
 
-    async def _spec(self, request: Request) -> Any:
-        asked = request.query_params
+    async def _spec(self, request: Request, _: None) -> EnvSpec:
+        given = request.query_params
         try:
             env = EnvRef(
-                kind=asked["kind"], size_px=(_pixels(asked["width"]), _pixels(asked["height"]))
+                kind=given["kind"], size_px=(_pixels(given["width"]), _pixels(given["height"]))
             )
         except KeyError as error:
             raise ConfigError(f"the query lacks {error}; it needs kind, width, height") from error
         return await self._service.spec(env)
 
-    async def _info(self, request: Request) -> Info:
+    async def _info(self, request: Request, _: None) -> Info:
         return Info(version=__version__, blobs=self._blobs_url)
 
-    async def _health(self, request: Request) -> Response:
+    async def _health(self, request: Request, _: None) -> Response:
         draining = self._service.status().draining
         status = HTTPStatus.SERVICE_UNAVAILABLE if draining else HTTPStatus.OK
         return answer(Health(ok=not draining, draining=draining), status)
 
-    async def _status(self, request: Request) -> Status:
+    async def _status(self, request: Request, _: None) -> Status:
         now = self._service.status()
         return Status(
             version=__version__,
@@ -193,10 +162,10 @@ class ManagerApp:
             unscored=self._metrics.unscored,
         )
 
-    async def _text(self, request: Request) -> Response:
+    async def _text(self, request: Request, _: None) -> Response:
         return Response(self._metrics.text(), media_type="text/plain; version=0.0.4")
 
-    async def _openapi(self, request: Request) -> Response:
+    async def _openapi(self, request: Request, _: None) -> Response:
         return Response(self._document, media_type="application/json")
 
 

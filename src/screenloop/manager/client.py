@@ -13,55 +13,148 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
-from screenloop.actions import Action
 from screenloop.errors import Busy, ConfigError, DeadlinePassed, InfraFault, ScreenloopError
+from screenloop.http.client import Answer, HttpClient, NoAnswer, header_token
+from screenloop.http.endpoints import read_reply
+from screenloop.http.errors import error_from
+from screenloop.manager.base import Manager, Observe, OperationFor, token_of
 from screenloop.manager.clock import Clock, SystemClock
-from screenloop.manager.connection import Connection
+from screenloop.manager.wire import endpoints as at
 from screenloop.manager.wire.bodies import (
-    Done,
-    LeaseShown,
-    ObservationReply,
-    StepReply,
-    VerdictReply,
-    evaluate_body,
-    observe_body,
-    reset_body,
-    step_body,
-    unstow,
-)
-from screenloop.manager.wire.service_bodies import (
     WAIT_S,
     AcquireBody,
+    AcquireReply,
+    Done,
     Info,
-    LeaseReply,
+    OperateReply,
     ReleaseBody,
     WithdrawBody,
 )
 from screenloop.store.blob_urls import open_blobs
 from screenloop.store.blobs import BlobStore, CopiedBlobs
-from screenloop.types import (
-    Claim,
-    EnvRef,
-    EnvSpec,
-    Lease,
-    Observation,
-    Start,
-    StepResult,
-    Verdict,
-    Want,
-)
+from screenloop.types import EnvRef, EnvSpec, Lease, Observation, StepResult, Want
 
+ANSWER_S = 2.0
+"""What an answer's way may take besides the operation's own deadline."""
 CONNECT_S = 5.0
 """How long the first contact may take."""
 RELEASE_S = 20.0
 SPEC_S = 150.0
 
+_FIRST_PAUSE_S = 0.05
+_MOST_PAUSE_S = 2.0
+_CONNECTIONS = 1024
+_PLAIN = {"Content-Type": "application/json"}
+
 R = TypeVar("R")
 
 
-class HttpManager:
+class ManagerConnection:
+    """The way to one manager: asks again within a deadline while it does not answer."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str,
+        clock: Clock,
+        exchanged: Callable[[str, int, int], None] = lambda path, sent, received: None,
+    ) -> None:
+        """Prepare; connects on first use.
+
+        Args:
+            url: of the manager.
+            token: that it demands.
+            clock: measures deadlines and pauses.
+            exchanged: told path, bytes sent and bytes received of each body that was answered.
+
+        Raises:
+            ConfigError: the token cannot be sent.
+        """
+        self.url = url.rstrip("/")
+        self._headers = {**_PLAIN, "Authorization": header_token(token)}
+        self._clock = clock
+        self._exchanged = exchanged
+        self._client = HttpClient(connections=_CONNECTIONS)
+        self.close = self._client.close
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        kind: type[R],
+        deadline_s: float,
+        *,
+        query: dict[str, str] | None = None,
+        host_url: str = "",
+    ) -> R:
+        """Send until there is an answer that can be read.
+
+        Args:
+            method: of HTTP.
+            path: of the route.
+            body: struct to send, if any; sending it twice must be harmless.
+            kind: struct to read.
+            deadline_s: from now.
+            query: of the URL.
+            host_url: where to go first; the manager is the other way.
+
+        Raises:
+            DeadlinePassed: there was none in time.
+            ScreenloopError: what the other side answered.
+        """
+        end_s = self._clock.now_s() + deadline_s
+        data = None if body is None else msgspec.json.encode(body)
+        bases = [host_url, self.url] if host_url else [self.url]
+        pause_s, number = _FIRST_PAUSE_S, 0
+        while True:
+            base = bases[number % len(bases)]
+            # The manager's token is not for hosts: there, the Lease's id counts.
+            headers = self._headers if base == self.url else _PLAIN
+            left_s = max(end_s - self._clock.now_s(), 0.001)
+            try:
+                reply = await self._send(
+                    method, base + path, data, query, headers, left_s + ANSWER_S
+                )
+                self._exchanged(path, len(data or b""), len(reply.body))
+                if reply.status == 200:
+                    return read_reply(reply.body, kind, base)
+                raise error_from(reply.status, reply.body, base)
+            except InfraFault as error:
+                if type(error) not in (NoAnswer, InfraFault):
+                    raise
+                if end_s - self._clock.now_s() <= pause_s:
+                    raise DeadlinePassed(
+                        f"{path} had no answer within {deadline_s:g} s: {error}"
+                    ) from error
+            await self._clock.sleep(pause_s)
+            pause_s = min(2 * pause_s, _MOST_PAUSE_S)
+            number += 1
+
+    async def _send(
+        self,
+        method: str,
+        url: str,
+        data: bytes | None,
+        query: dict[str, str] | None,
+        headers: dict[str, str],
+        wait_s: float,
+    ) -> Answer:
+        try:
+            return await self._client.send(
+                method, url, body=data, headers=headers, deadline_s=wait_s, query=query
+            )
+        except TimeoutError as error:
+            raise NoAnswer(f"{url} did not answer within {wait_s:.3g} s") from error
+        except NoAnswer as error:
+            raise NoAnswer(f"{url} cannot be reached: {error}") from error
+
+
+class HttpManager(Manager):
     """A manager elsewhere; made by `connect`."""
 
     def __init__(
@@ -90,7 +183,9 @@ class HttpManager:
         self.blobs = CopiedBlobs(own, shared)
         self._want = tuple(want)
         self._clock = clock or SystemClock()
-        self._connection = Connection(url, token=token, clock=self._clock, exchanged=exchanged)
+        self._connection = ManagerConnection(
+            url, token=token, clock=self._clock, exchanged=exchanged
+        )
         self._specs: dict[EnvRef, EnvSpec] = {}
         self._turns: Counter[str] = Counter()
         """By lease id, operations asked for so far."""
@@ -102,7 +197,7 @@ class HttpManager:
             width, height = env.size_px
             query = {"kind": env.kind, "width": str(width), "height": str(height)}
             self._specs[env] = await self._connection.ask(
-                "GET", "/v1/spec", None, EnvSpec, SPEC_S, query=query
+                "GET", at.SPEC, None, EnvSpec, SPEC_S, query=query
             )
         return self._specs[env]
 
@@ -119,7 +214,7 @@ class HttpManager:
                 asked_s = self._clock.now_s()
                 try:
                     reply = await self._connection.ask(
-                        "POST", "/v1/leases", body, LeaseReply, WAIT_S
+                        "POST", at.ACQUIRE, body, AcquireReply, WAIT_S
                     )
                 except Busy as busy:
                     await self._clock.sleep(busy.retry_after_s)
@@ -127,9 +222,9 @@ class HttpManager:
                     continue
                 else:
                     return Lease(
-                        id=reply.id,
-                        fence=reply.fence,
-                        instance=reply.instance,
+                        id=reply.lease.lease_id,
+                        fence=reply.lease.fence,
+                        instance=reply.lease.instance,
                         expires_s=asked_s + reply.expires_in_s,
                         spec=spec,
                         host_url=reply.host_url,
@@ -138,44 +233,41 @@ class HttpManager:
             self._withdraw_soon(request_id)
             raise
 
-    async def reset(self, lease: Lease, start: Start, *, deadline_s: float) -> Observation:
-        """Bring the Instance to a Task's initial state."""
+    async def operate(self, lease: Lease, operation: OperationFor[R], *, deadline_s: float) -> R:
+        """Carry out one operation once, however often the request has to be sent.
+
+        What is seen is complete and lies in the Run's own store.
+        """
         end_s = self._clock.now_s() + deadline_s
-        body = reset_body(self._next(lease), start, deadline_s, self.blobs.shared)
-        reply = await self._operate(lease, "reset", body, ObservationReply, deadline_s)
-        seen = unstow(reply.observation, reply.blob, Observation, self.blobs)
-        return await self._complete(lease, seen, end_s)
-
-    async def observe(
-        self, lease: Lease, want: Sequence[Want] = ("frame",), *, deadline_s: float
-    ) -> Observation:
-        """See what is there now."""
-        body = observe_body(self._next(lease), want, deadline_s)
-        reply = await self._operate(lease, "observe", body, ObservationReply, deadline_s)
-        return self._kept(unstow(reply.observation, reply.blob, Observation, self.blobs))
-
-    async def step(
-        self, lease: Lease, action_id: str, action: Action, *, deadline_s: float
-    ) -> StepResult:
-        """Carry out one Action once, however often the request has to be sent."""
-        end_s = self._clock.now_s() + deadline_s
-        body = step_body(self._next(lease), action_id, action, deadline_s, self.blobs.shared)
-        reply = await self._operate(lease, "step", body, StepReply, deadline_s)
-        result = unstow(reply.result, reply.blob, StepResult, self.blobs)
-        seen = await self._complete(lease, result.observation, end_s)
-        return replace(result, observation=seen)
-
-    async def evaluate(self, lease: Lease, claim: Claim, *, deadline_s: float) -> Verdict:
-        """Judge the Task of the last reset; the Episode may go on."""
-        body = evaluate_body(self._next(lease), claim, deadline_s, self.blobs.shared)
-        reply = await self._operate(lease, "evaluate", body, VerdictReply, deadline_s)
-        return unstow(reply.verdict, reply.blob, Verdict, self.blobs)
+        self._turns[lease.id] += 1
+        token = token_of(lease, self._turns[lease.id])
+        result: Any = await self._connection.ask(
+            "POST",
+            at.operate_path(operation.verb),
+            at.operate_body(token, operation, deadline_s, self.blobs.shared),
+            OperateReply[operation.result_type],  # type: ignore[name-defined]
+            deadline_s,
+            host_url=lease.host_url,
+        )
+        result = at.result_of(result, operation, self.blobs)
+        match operation, result:
+            case Observe(), Observation():
+                result = self._kept(result)
+            case _, Observation():
+                result = await self._complete(lease, result, end_s)
+            case _, StepResult():
+                seen = await self._complete(lease, result.observation, end_s)
+                result = replace(result, observation=seen)
+            case _:
+                pass
+        found: R = result
+        return found
 
     async def release(self, lease: Lease) -> None:
         """Give the Instance back; a Lease that is already gone is left alone."""
         self._turns.pop(lease.id, None)
-        body = ReleaseBody(lease=_shown(lease))
-        await self._connection.ask("POST", "/v1/leases/release", body, Done, RELEASE_S)
+        body = ReleaseBody(lease=token_of(lease))
+        await self._connection.ask("POST", at.RELEASE, body, Done, RELEASE_S)
 
     async def close(self) -> None:
         """Close the connections; the manager lives on."""
@@ -184,18 +276,6 @@ class HttpManager:
         await self._connection.close()
 
     # ---- parts -------------------------------------------------------------------------------
-
-    def _next(self, lease: Lease) -> LeaseShown:
-        """Return what the next operation shows of its Lease."""
-        self._turns[lease.id] += 1
-        return _shown(lease, self._turns[lease.id])
-
-    async def _operate(
-        self, lease: Lease, name: str, body: Any, kind: type[R], deadline_s: float
-    ) -> R:
-        return await self._connection.ask(
-            "POST", f"/v1/leases/{name}", body, kind, deadline_s, host_url=lease.host_url
-        )
 
     async def _complete(self, lease: Lease, seen: Observation, end_s: float) -> Observation:
         """Return the Observation with all that is wanted, asking for what is missing."""
@@ -222,7 +302,7 @@ class HttpManager:
     async def _withdraw(self, request_id: str) -> None:
         body = WithdrawBody(request_id=request_id)
         try:
-            await self._connection.ask("POST", "/v1/leases/withdraw", body, Done, RELEASE_S)
+            await self._connection.ask("POST", at.WITHDRAW, body, Done, RELEASE_S)
         except ScreenloopError:
             # A Lease that nobody uses expires by itself.
             return
@@ -237,7 +317,7 @@ async def connect(
         ConfigError: the URL is no HTTP URL, or the token is wrong.
         InfraFault: nothing of ours answers there, or its blob store cannot be reached from here.
     """
-    info = await ask_manager(url, "/v1/info", Info, token=token)
+    info = await ask_manager(url, at.INFO, Info, token=token)
     return HttpManager(url, token=token, own=own, shared=open_blobs(info.blobs), want=want)
 
 
@@ -250,7 +330,7 @@ async def ask_manager(url: str, path: str, kind: type[R], *, token: str) -> R:
     """
     if not url.startswith(("http://", "https://")):
         raise ConfigError(f"a manager has a URL such as http://127.0.0.1:8600, not {url!r}")
-    connection = Connection(url, token=token, clock=SystemClock())
+    connection = ManagerConnection(url, token=token, clock=SystemClock())
     try:
         return await connection.ask("GET", path, None, kind, CONNECT_S)
     except DeadlinePassed as error:
@@ -261,7 +341,3 @@ async def ask_manager(url: str, path: str, kind: type[R], *, token: str) -> R:
         raise ConfigError(f"{error}. Give the manager's token in $SCREENLOOP_TOKEN") from error
     finally:
         await connection.close()
-
-
-def _shown(lease: Lease, turn: int = 0) -> LeaseShown:
-    return LeaseShown(id=lease.id, fence=lease.fence, instance=lease.instance, turn=turn)

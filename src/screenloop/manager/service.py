@@ -10,38 +10,23 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from screenloop.actions import Action
-from screenloop.errors import (
-    Busy,
-    ConfigError,
-    InfraFault,
-    ScreenloopError,
-)
+from screenloop.errors import Busy, ConfigError, InfraFault, ScreenloopError
+from screenloop.manager.base import Manager, OperationFor, token_of
 from screenloop.manager.clock import Clock, SystemClock
 from screenloop.manager.failures import message_of
-from screenloop.manager.hosts.base import LeaseToken
 from screenloop.manager.journal.base import Intent, Journal
-from screenloop.manager.leases.first_asked import FirstAsked
 from screenloop.manager.leases.grants import Grants
 from screenloop.manager.leases.operations import LeasedOperations
 from screenloop.manager.leases.recovery import Recovery, take_over
+from screenloop.manager.leases.requests import LeaseRequests
 from screenloop.manager.leases.table import LeaseTable
 from screenloop.manager.supply.base import Supply
 from screenloop.manager.watch.observer import NullObserver, Observer
-from screenloop.types import (
-    Claim,
-    EnvRef,
-    EnvSpec,
-    Lease,
-    Observation,
-    Start,
-    StepResult,
-    Struct,
-    Verdict,
-    Want,
-)
+from screenloop.types import EnvRef, EnvSpec, Lease, Struct
 
+R = TypeVar("R")
 ACQUIRE_S = 120.0
 """How long `acquire` waits for an Instance where nothing else is said."""
 DRAIN_AGAIN_S = 5.0
@@ -61,15 +46,7 @@ class ServiceStatus(Struct, frozen=True, kw_only=True):
     draining: bool
 
 
-class _Acquiring:
-    """A grant under way and how many wait for it."""
-
-    def __init__(self, task: asyncio.Task[Lease]) -> None:
-        self.task = task
-        self.waiters = 0
-
-
-class ManagerService:
+class ManagerService(Manager):
     """Implements the Manager contract over any Supply and Journal.
 
     Call `start` before anything else where the Journal or the hosts may outlive this object, and
@@ -106,8 +83,9 @@ class ManagerService:
         self.operations = LeasedOperations(
             self._table, journal, supply, self._grants, clock=self._clock, observer=self._observer
         )
-        self._acquiring: dict[str, _Acquiring] = {}
-        self._first_asked = FirstAsked()
+        self._requests = LeaseRequests(
+            self._table, self._grants, clock=self._clock, observer=self._observer
+        )
         self._asking_again: set[asyncio.Task[None]] = set()
         self._draining = False
         self._closed = False
@@ -171,7 +149,7 @@ class ManagerService:
         """Say how it is going."""
         return ServiceStatus(
             leases=len(self._table),
-            acquiring=len(self._acquiring),
+            acquiring=len(self._requests),
             in_flight=sum(held.in_flight for held in self._table),
             draining=self._draining,
         )
@@ -198,8 +176,7 @@ class ManagerService:
 
     async def _stop(self) -> None:
         self._closed = True
-        for acquiring in list(self._acquiring.values()):
-            acquiring.task.cancel()
+        self._requests.close()
         if self._asking_again:
             await asyncio.wait(set(self._asking_again))
         await self._grants.settle()
@@ -253,106 +230,44 @@ class ManagerService:
             raise InfraFault("the manager is closed: it grants no leases")
         await self.sweep()
         request_id = request_id or self._new_id()
-        held = self._table.of_request(request_id, self._clock.now_s())
-        if held is not None:
-            if (held.record.env, held.record.run_id) != (env, run_id):
-                raise ConfigError(
-                    f"request id {request_id!r} was used for another request: draw a new one"
-                )
-            return self._grants.lease(held)
-        acquiring = self._acquiring.get(request_id)
-        if acquiring is None:
-            if self._draining:
-                raise Busy("the manager is draining: ask again", retry_after_s=DRAIN_AGAIN_S)
-            work = self._grants.grant(
-                env, run_id, request_id=request_id, ttl_s=ttl_s, wait_s=wait_s
-            )
-            acquiring = self._acquiring[request_id] = _Acquiring(asyncio.create_task(work))
-        acquiring.waiters += 1
-        began_s = self._first_asked.since_s(request_id, self._clock.now_s())
-        try:
-            lease = await asyncio.shield(acquiring.task)
-            self._first_asked.forget(request_id)
-            self._observer.leased(env.kind, self._clock.now_s() - began_s, None)
+        lease = self._requests.answered(request_id, env, run_id)
+        if lease is not None:
             return lease
-        except ScreenloopError as error:
-            self._observer.leased(env.kind, self._clock.now_s() - began_s, error)
-            raise
-        except asyncio.CancelledError:
-            if acquiring.task.cancelled():
-                why = "the manager was closed" if self._closed else "its request was withdrawn"
-                raise InfraFault(f"no lease was granted: {why}") from None
-            if acquiring.waiters == 1:
-                self._abandon(acquiring)
-            raise
-        finally:
-            acquiring.waiters -= 1
-            if not acquiring.waiters:
-                self._acquiring.pop(request_id, None)
+        if self._draining and not self._requests.is_pending(request_id):
+            raise Busy("the manager is draining: ask again", retry_after_s=DRAIN_AGAIN_S)
+        return await self._requests.wait(
+            request_id,
+            env.kind,
+            lambda: self._grants.grant(
+                env, run_id, request_id=request_id, ttl_s=ttl_s, wait_s=wait_s
+            ),
+        )
 
     async def withdraw(self, request_id: str) -> None:
         """Give up a request for a Lease; its Lease, if it was granted already, is released."""
-        self._first_asked.forget(request_id)
-        acquiring = self._acquiring.get(request_id)
-        if acquiring is not None:
-            acquiring.task.cancel()
-            await asyncio.wait({acquiring.task})
+        await self._requests.withdraw(request_id)
         held = self._table.held_by_request(request_id)
         if held is not None:
-            record = held.record
-            await self.operations.release(
-                LeaseToken(instance=record.instance, lease_id=record.lease_id, fence=record.fence)
-            )
+            await self.operations.release(held.record.token)
 
-    async def reset(self, lease: Lease, start: Start, *, deadline_s: float) -> Observation:
-        """Bring the Instance to a Task's initial state; `evaluate` will judge that Task."""
-        return await self.operations.reset(_grip(lease), start, deadline_s=deadline_s)
-
-    async def observe(
-        self, lease: Lease, want: Sequence[Want] = ("frame",), *, deadline_s: float
-    ) -> Observation:
-        """See what is there now."""
-        return await self.operations.observe(_grip(lease), want, deadline_s=deadline_s)
-
-    async def step(
-        self, lease: Lease, action_id: str, action: Action, *, deadline_s: float
-    ) -> StepResult:
-        """Carry out one Action once; the same id again returns the first result."""
-        return await self.operations.step(_grip(lease), action_id, action, deadline_s=deadline_s)
-
-    async def evaluate(self, lease: Lease, claim: Claim, *, deadline_s: float) -> Verdict:
-        """Judge the Task of the last reset; the Episode may go on."""
-        return await self.operations.evaluate(_grip(lease), claim, deadline_s=deadline_s)
+    async def operate(self, lease: Lease, operation: OperationFor[R], *, deadline_s: float) -> R:
+        """Carry out one operation for the holder of a Lease."""
+        return await self.operations.operate(token_of(lease), operation, deadline_s=deadline_s)
 
     async def release(self, lease: Lease) -> None:
         """Give the Instance back; a Lease that is already gone is left alone."""
-        await self.operations.release(_grip(lease))
+        await self.operations.release(token_of(lease))
 
     # ---- parts -------------------------------------------------------------------------------
 
     async def _ask_again(self, lease: Lease, intent: Intent) -> None:
         try:
-            await self.step(lease, intent.action_id, intent.action, deadline_s=intent.deadline_s)
+            await self.operate(lease, intent.step, deadline_s=intent.deadline_s)
         except ScreenloopError as error:
-            _log.warning("step %s, asked again: %s", intent.action_id, error)
+            _log.warning("step %s, asked again: %s", intent.step.action_id, error)
 
     def _note_asked(self, task: asyncio.Task[None]) -> None:
         self._asking_again.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None:
             _log.warning("asking again failed: %s", message_of(error))
-
-    def _abandon(self, acquiring: _Acquiring) -> None:
-        """Undo a grant that nobody waits for any more."""
-        task = acquiring.task
-        if not task.done():
-            task.cancel()
-        elif not task.cancelled() and task.exception() is None:
-            lease = task.result()
-            held = self._table.release(lease.id, lease.fence, lease.instance)
-            if held is not None:
-                self._grants.park(held)
-
-
-def _grip(lease: Lease) -> LeaseToken:
-    return LeaseToken(instance=lease.instance, lease_id=lease.id, fence=lease.fence)

@@ -96,8 +96,8 @@ def select(
     """Return one Task for each template that fits the glob, in the order of names.
 
     Raises:
-        ConfigError: no template fits, the glob is the earlier name of one, or a Task carries another
-            suite's name.
+        ConfigError: no template fits, the glob is a template's earlier name, or a Task carries
+            another suite's name.
     """
     if glob in getattr(suite, "renamed", ()):
         suite.task(glob, seed)  # refused; the error names the new name

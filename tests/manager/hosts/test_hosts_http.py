@@ -30,14 +30,14 @@ from screenloop.errors import (
     UnsupportedAction,
 )
 from screenloop.http.errors import CLASSES, error_body, error_from, error_status
-from screenloop.http.server import Serving, listen, url_of
-from screenloop.http.timed_http import HALF_REQUEST_S
+from screenloop.http.server import HALF_REQUEST_S, Serving, listen, url_of
+from screenloop.manager.base import LeaseToken, TakeStep
 from screenloop.manager.hosts.app import HostApp
-from screenloop.manager.hosts.base import LeaseToken
+from screenloop.manager.hosts.base import HostUnreachable
 from screenloop.manager.hosts.instances import InstanceHost
 from screenloop.manager.hosts.remote import RemoteHost
-from screenloop.manager.hosts.unreachable import HostUnreachable
-from screenloop.manager.wire.bodies import INLINE_BYTES, LeaseShown, StepBody, step_body
+from screenloop.manager.wire.bodies import INLINE_BYTES, OperateBody
+from screenloop.manager.wire.endpoints import operate_body
 from screenloop.store.blobs import FolderBlobs, MemoryBlobs
 from screenloop.suites.catalog import find_suite
 from screenloop.types import Claim, EnvRef, Start, Task
@@ -45,6 +45,7 @@ from screenloop.types import Claim, EnvRef, Start, Task
 TOKEN = "a-token-of-the-test"
 FAKE = EnvRef(kind="fake", size_px=(160, 120))
 GRIP = LeaseToken(instance="one", lease_id="run/abc", fence=1)
+A_STEP = TakeStep(action_id="e/0/0", action=Wait())
 
 
 @dataclass
@@ -120,8 +121,7 @@ async def test_bad_requests_get_typed_answers_and_change_nothing(place: Place) -
     host = place.host
     await host.open("one", FAKE, deadline_s=10)
     await host.bind(GRIP, ttl_s=60, deadline_s=5)
-    shown = LeaseShown(id="run/abc", fence=1, instance="one")
-    step = StepBody(lease=shown, deadline_s=5, action_id="e/0/0", action=Wait())
+    step: OperateBody[TakeStep] = OperateBody(lease=GRIP, deadline_s=5, operation=A_STEP)
     right = {"Authorization": f"Bearer {TOKEN}"}
     wrong = {"Authorization": "Bearer another"}
     cases: list[tuple[str, str, dict[str, str], bytes, int]] = [
@@ -135,7 +135,7 @@ async def test_bad_requests_get_typed_answers_and_change_nothing(place: Place) -
         ("POST", "/v1/leases/step", {}, b"\xff\xfe", 400),
         ("POST", "/v1/leases/step", {}, b"[" * 60_000, 400),
         ("POST", "/v1/leases/step", {}, b" " * 70_000, 413),
-        ("POST", "/v1/leases/step", {}, msgspec.json.encode(replace(step, action=None)), 400),
+        ("POST", "/v1/leases/step", {}, msgspec.json.encode(replace(step, operation=None)), 400),
         ("GET", "/v1/leases/step", {}, b"", 405),
         ("POST", "/v1/nowhere", {}, b"", 404),
     ]
@@ -152,10 +152,7 @@ async def test_bad_requests_get_typed_answers_and_change_nothing(place: Place) -
 
 
 async def test_only_a_request_with_the_token_is_a_sign_of_life(place: Place) -> None:
-    shown = LeaseShown(id="run/abc", fence=1, instance="one")
-    body = msgspec.json.encode(
-        StepBody(lease=shown, deadline_s=5, action_id="e/0/0", action=Wait())
-    )
+    body = msgspec.json.encode(OperateBody(lease=GRIP, deadline_s=5, operation=A_STEP))
     other = {"Authorization": "Bearer of-another-place"}
     async with (
         aiohttp.ClientSession() as session,
@@ -172,14 +169,14 @@ async def test_what_is_large_travels_through_the_store(place: Place) -> None:
     await place.host.bind(GRIP, ttl_s=60, deadline_s=5)
     await place.host.reset(GRIP, Start(task=task()), deadline_s=5)
     long = Type(text="x" * 20_000)
-    shown = LeaseShown(id="run/abc", fence=1, instance="one")
-    body = step_body(shown, "e/0/0", long, 5, place.blobs)
+    step = TakeStep(action_id="e/0/0", action=long)
+    body = operate_body(GRIP, step, 5, place.blobs)
     assert len(msgspec.json.encode(body)) < INLINE_BYTES
     result = await place.host.step(GRIP, "e/0/0", long, deadline_s=5)
     assert not result.effect.ok
     store = MemoryBlobs()
-    small = step_body(shown, "e/0/0", Wait(), 5, store)
-    assert small.action == Wait()
+    small = operate_body(GRIP, A_STEP, 5, store)
+    assert small.operation == A_STEP
 
 
 @pytest.mark.parametrize("kind", CLASSES.values())

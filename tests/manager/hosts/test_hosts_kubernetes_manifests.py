@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screenloop.errors import ConfigError
-from screenloop.manager.hosts.base import HostPlan
+from screenloop.manager.hosts.base import HostOrders, HostPlan
 from screenloop.manager.hosts.kubernetes.manifests import (
     HOST_ANNOTATION,
     HOST_LABEL,
@@ -25,7 +25,6 @@ from screenloop.manager.hosts.kubernetes.manifests import (
     pod_name,
     selector,
 )
-from screenloop.manager.wire.host_bodies import HostOrders
 
 PLAN = HostPlan(
     host="phone-1080x2400-ab12cd34",

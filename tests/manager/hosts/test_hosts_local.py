@@ -12,10 +12,10 @@ import pytest
 from msgspec.structs import replace
 
 from screenloop.errors import ConfigError
-from screenloop.manager.hosts.base import Host, HostPlan, HostSeen, LeaseToken
+from screenloop.manager.base import LeaseToken
+from screenloop.manager.hosts.base import Host, HostPlan, HostSeen, HostUnreachable
 from screenloop.manager.hosts.local.launcher import LocalLauncher
 from screenloop.manager.hosts.local.process import facts_of
-from screenloop.manager.hosts.unreachable import HostUnreachable
 from screenloop.store.blob_urls import folder_url
 from screenloop.store.blobs import FolderBlobs
 from screenloop.suites.catalog import find_suite

@@ -10,7 +10,7 @@ from odometer import REF, START, TAP, TASK, Garage
 
 from screenloop.criteria import Code
 from screenloop.errors import ConfigError, TaskError
-from screenloop.manager.hosts.base import LeaseToken
+from screenloop.manager.base import LeaseToken
 from screenloop.manager.hosts.instances import InstanceHost
 from screenloop.types import Claim, Start
 

@@ -21,7 +21,7 @@ from screenloop.errors import (
     StaleFrame,
     TaskError,
 )
-from screenloop.manager.hosts.base import LeaseToken
+from screenloop.manager.base import LeaseToken
 from screenloop.manager.hosts.instances import InstanceHost
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.types import (

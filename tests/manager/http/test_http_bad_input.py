@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from odometer import REF, START, TAP
 
 from screenloop.http.errors import ErrorBody
-from screenloop.http.timed_http import HALF_REQUEST_S
-from screenloop.manager.wire.bodies import BODY_BYTES
+from screenloop.http.server import BODY_BYTES, HALF_REQUEST_S
 from screenloop.store.blobs import MemoryBlobs, blob_key
 from screenloop.types import Lease
 
@@ -33,7 +32,7 @@ POSTS = (
     "/v1/leases/evaluate",
     "/v1/leases/release",
 )
-STEP: dict[str, Any] = {"deadline_s": 5, "action_id": "e/1/0", "action": {"type": "tap"}}
+STEP: dict[str, Any] = {"type": "step", "action_id": "e/1/0", "action": msgspec.to_builtins(TAP)}
 UNKNOWN = blob_key(b"nobody put this", "json")
 
 
@@ -48,7 +47,7 @@ class Held:
     @property
     def shown(self) -> dict[str, Any]:
         lease = self.lease
-        return {"id": lease.id, "fence": lease.fence, "instance": lease.instance}
+        return {"lease_id": lease.id, "fence": lease.fence, "instance": lease.instance}
 
     async def refused(
         self, path: str, body: Any, *, headers: dict[str, str] | None = None
@@ -94,7 +93,7 @@ async def test_what_is_no_body_of_the_route_is_refused(held: Held, path: str) ->
         b'"text"',
         b"[" * 60_000,
         b'{"lease": 3}',
-        b'{"lease": {"id": [], "fence": "x", "instance": null}}',
+        b'{"lease": {"lease_id": [], "fence": "x", "instance": null}}',
         b'{"unknown": 1}',
         b'{"\\ud800": 1}',
         b"{" + b'"a":' * 5000,
@@ -136,15 +135,16 @@ async def test_reading_routes_want_the_token_as_well(held: Held) -> None:
 
 
 async def test_leases_that_are_not_in_force_are_refused(held: Held) -> None:
-    bodies: dict[str, dict[str, Any]] = {
-        "/v1/leases/reset": {"start": msgspec.to_builtins(START), "deadline_s": 5},
-        "/v1/leases/observe": {"deadline_s": 5},
-        "/v1/leases/step": {**STEP, "action": msgspec.to_builtins(TAP)},
-        "/v1/leases/evaluate": {"deadline_s": 5, "claim": {}},
+    operations: dict[str, dict[str, Any]] = {
+        "/v1/leases/reset": {"type": "reset", "start": msgspec.to_builtins(START)},
+        "/v1/leases/observe": {"type": "observe"},
+        "/v1/leases/step": STEP,
+        "/v1/leases/evaluate": {"type": "evaluate", "claim": {}},
     }
-    for path, body in bodies.items():
+    for path, operation in operations.items():
+        body = {"deadline_s": 5, "operation": operation}
         for wrong in (
-            {"id": "run/guessed"},
+            {"lease_id": "run/guessed"},
             {"fence": held.lease.fence + 1},
             {"fence": 0},
             {"instance": "odometer-99"},
@@ -155,7 +155,7 @@ async def test_leases_that_are_not_in_force_are_refused(held: Held) -> None:
 
 
 async def test_releasing_an_unknown_lease_is_harmless(held: Held) -> None:
-    for wrong in ({"id": "run/guessed"}, {"fence": 0}, {"instance": "odometer-99"}):
+    for wrong in ({"lease_id": "run/guessed"}, {"fence": 0}, {"instance": "odometer-99"}):
         status, _ = await held.served.post("/v1/leases/release", {"lease": {**held.shown, **wrong}})
         assert status == 200
         await held.require_unchanged()
@@ -172,10 +172,25 @@ async def test_releasing_an_unknown_lease_is_harmless(held: Held) -> None:
         {"action_id": "e" * 300 + "/0/0"},
         {"action_id": 7},
         {"action": None},
+        {"type": "observe"},
+        {"type": None},
         {"action": {"type": "nothing"}},
         {"action": {"type": "tap", "at": "x"}},
-        {"action": {"type": "tap"}, "action_blob": UNKNOWN},
-        {"action_blob": "../../etc/passwd", "action": None},
+        {"more": 1},
+    ],
+)
+async def test_a_step_of_another_shape_is_refused(held: Held, field: dict[str, Any]) -> None:
+    body = {"lease": held.shown, "deadline_s": 5, "operation": {**STEP, **field}}
+    status, typed = await held.refused("/v1/leases/step", body)
+    assert (status, typed.error) == (400, "ConfigError")
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"operation": None},
+        {"blob": UNKNOWN},
+        {"blob": "../../etc/passwd", "operation": None},
         {"deadline_s": 0},
         {"deadline_s": -1},
         {"deadline_s": 1e9},
@@ -183,8 +198,8 @@ async def test_releasing_an_unknown_lease_is_harmless(held: Held) -> None:
         {"more": 1},
     ],
 )
-async def test_a_step_of_another_shape_is_refused(held: Held, field: dict[str, Any]) -> None:
-    body = {"lease": held.shown, **STEP, "action": msgspec.to_builtins(TAP), **field}
+async def test_a_body_of_another_shape_is_refused(held: Held, field: dict[str, Any]) -> None:
+    body = {"lease": held.shown, "deadline_s": 5, "operation": STEP, **field}
     status, typed = await held.refused("/v1/leases/step", body)
     assert (status, typed.error) == (400, "ConfigError")
 
@@ -192,11 +207,11 @@ async def test_a_step_of_another_shape_is_refused(held: Held, field: dict[str, A
 async def test_a_blob_that_is_something_else_is_refused_and_a_missing_one_is_infrastructure(
     held: Held,
 ) -> None:
-    body = {"lease": held.shown, "deadline_s": 5, "action_id": "e/1/0"}
+    body = {"lease": held.shown, "deadline_s": 5}
     other = held.served.shared.put(b'{"type": "nothing"}', "json")
-    status, typed = await held.refused("/v1/leases/step", {**body, "action_blob": other})
+    status, typed = await held.refused("/v1/leases/step", {**body, "blob": other})
     assert (status, typed.error) == (400, "ConfigError")
-    status, typed = await held.refused("/v1/leases/step", {**body, "action_blob": UNKNOWN})
+    status, typed = await held.refused("/v1/leases/step", {**body, "blob": UNKNOWN})
     assert (status, typed.error, typed.blame) == (503, "InfraFault", "infrastructure")
 
 
@@ -299,7 +314,8 @@ async def test_a_body_above_the_bound_is_refused(held: Held, path: str) -> None:
         ("POST", "/", 404),
         ("GET", "/v1/leases/", 404),
         ("GET", "//v1/info", 404),
-        ("BREW", "/v1/info", 405),
+        # The parser knows the methods there are: another is no request.
+        ("BREW", "/v1/info", 400),
     ],
 )
 async def test_routes_and_methods_that_are_not_there_are_refused(

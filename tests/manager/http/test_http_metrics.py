@@ -25,13 +25,13 @@ from screenloop.errors import (
     TaskError,
 )
 from screenloop.manager.hosts.inside import InsideLauncher
-from screenloop.manager.leases.first_asked import FirstAsked
+from screenloop.manager.leases.requests import RequestAges
 from screenloop.manager.supply.desired import PoolPlan
 from screenloop.manager.supply.pooled import PooledSupply
 from screenloop.manager.supply.tokens import HostTokens
 from screenloop.manager.watch.logs import set_up_logs
 from screenloop.manager.watch.top import status_table
-from screenloop.manager.wire.service_bodies import Status
+from screenloop.manager.wire.bodies import Status
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.types import Claim
 
@@ -138,7 +138,7 @@ async def test_pools_and_starts_are_shown_and_busy_requests_are_no_faults(tmp_pa
 
 
 def test_a_wait_counts_from_the_first_of_many_requests() -> None:
-    asked = FirstAsked(most=2)
+    asked = RequestAges(most=2)
     assert [asked.since_s("a", now) for now in (1.0, 5.0, 9.0)] == [1.0, 1.0, 1.0]
     asked.forget("a")
     assert asked.since_s("a", 10.0) == 10.0

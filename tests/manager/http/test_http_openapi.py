@@ -24,10 +24,10 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from screenloop import __version__
-from screenloop.manager.wire.openapi import OPERATIONS, openapi_document
+from screenloop.manager.wire.endpoints import MANAGER_ROWS, manager_document
 
 RIGHT = {"Authorization": f"Bearer {TOKEN}"}
-DOCUMENT = openapi_document(__version__)
+DOCUMENT = manager_document(__version__)
 EXAMPLES = 12
 """Generated requests an operation."""
 CHECKS = [
@@ -71,7 +71,7 @@ def test_the_document_is_valid_and_names_every_route() -> None:
     validate(DOCUMENT)
     assert json.loads(json.dumps(DOCUMENT)) == DOCUMENT
     told = {(method.upper(), path) for path, one in DOCUMENT["paths"].items() for method in one}
-    assert told == {(one.method.upper(), one.path) for one in OPERATIONS}
+    assert told == {(one.method, one.path) for one in MANAGER_ROWS}
 
 
 async def test_the_document_is_served_as_it_is_and_tells_of_what_is_served(
@@ -81,10 +81,10 @@ async def test_the_document_is_served_as_it_is_and_tells_of_what_is_served(
         status, body = await served.get("/openapi.json", headers={})
         assert status == 200
         assert json.loads(body) == DOCUMENT
-        for one in OPERATIONS:
+        for one in MANAGER_ROWS:
             path = served.url + one.path
             assert path.startswith("http://127.0.0.1")
-            if one.method == "post":
+            if one.method == "POST":
                 assert (await served.post(one.path, {}))[0] == 400
             else:
                 assert (await served.get(one.path))[0] in (200, 400)

@@ -97,10 +97,10 @@ async def test_the_same_request_id_is_answered_with_the_same_lease(tmp_path: Pat
         answers = await asyncio.gather(*(served.post("/v1/leases", asked("one")) for _ in range(4)))
         answers.append(await served.post("/v1/leases", asked("one")))
         assert {status for status, _ in answers} == {200}
-        assert len({body["id"] for _, body in answers}) == 1
+        assert len({body["lease"]["lease_id"] for _, body in answers}) == 1
         assert served.service.status().leases == 1
         _, other = await served.post("/v1/leases", asked("two"))
-        assert other["id"] != answers[0][1]["id"]
+        assert other["lease"] != answers[0][1]["lease"]
 
 
 async def test_a_withdrawn_request_has_its_lease_released_and_gets_no_other(

@@ -13,11 +13,10 @@ import pytest
 
 from screenloop.actions import Wait
 from screenloop.errors import ConfigError, DeadlinePassed
-from screenloop.manager.client import connect
+from screenloop.manager.client import ManagerConnection, connect
 from screenloop.manager.clock import SystemClock
-from screenloop.manager.connection import Connection
 from screenloop.manager.watch.checkup import Checkup, Layer
-from screenloop.manager.wire.service_bodies import Health
+from screenloop.manager.wire.bodies import Health
 from screenloop.store.blobs import FolderBlobs
 from screenloop.suites.catalog import find_suite
 from screenloop.types import Claim, Start, Struct
@@ -127,7 +126,7 @@ async def test_the_failing_layer_is_named_with_its_fix(tmp_path: Path) -> None:
 
 
 async def test_no_manager_at_all_is_said_within_the_deadline() -> None:
-    connection = Connection("http://127.0.0.1:1", token=TOKEN, clock=SystemClock())
+    connection = ManagerConnection("http://127.0.0.1:1", token=TOKEN, clock=SystemClock())
     with pytest.raises(DeadlinePassed, match="cannot be reached"):
         await connection.ask("GET", "/v1/health", None, Health, 0.2)
     await connection.close()

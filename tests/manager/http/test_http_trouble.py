@@ -26,9 +26,11 @@ async def test_a_store_that_is_away_for_a_moment_is_waited_for(tmp_path: Path) -
         client = served.client(own=FolderBlobs(tmp_path / "frames"))
         lease = await client.acquire(REF, "run", ttl_s=60)
         await client.reset(lease, START, deadline_s=5)
-        big = client.blobs.shared.put(b'{"type":"type","text":"words"}', "json")
-        shown = {"id": lease.id, "fence": lease.fence, "instance": lease.instance}
-        body = {"lease": shown, "deadline_s": 5, "action_id": "e/0/0", "action_blob": big}
+        big = client.blobs.shared.put(
+            b'{"type":"step","action_id":"e/0/0","action":{"type":"type","text":"words"}}', "json"
+        )
+        shown = {"lease_id": lease.id, "fence": lease.fence, "instance": lease.instance}
+        body = {"lease": shown, "deadline_s": 5, "blob": big}
         shared.away = True
         status, answer = await served.post("/v1/leases/step", body)
         assert (status, answer["error"]) == (503, "InfraFault")
@@ -106,9 +108,9 @@ async def test_a_full_journal_grants_nothing_and_loses_nothing_and_recovers(
             if status == 200:
                 leases.append(
                     Lease(
-                        id=answer["id"],
-                        fence=answer["fence"],
-                        instance=answer["instance"],
+                        id=answer["lease"]["lease_id"],
+                        fence=answer["lease"]["fence"],
+                        instance=answer["lease"]["instance"],
                         expires_s=0.0,
                         spec=garage.made[0].spec,
                     )

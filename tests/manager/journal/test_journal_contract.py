@@ -12,6 +12,7 @@ from postgres_server import PostgresServer
 
 from screenloop.actions import Tap
 from screenloop.errors import ConfigError, InfraFault, LeaseLost
+from screenloop.manager.base import LeaseToken, TakeStep
 from screenloop.manager.journal.base import FreeRecord, Intent, Journal, LeaseRecord
 from screenloop.manager.journal.memory import MemoryJournal
 from screenloop.manager.journal.ownership import JournalOwner
@@ -42,11 +43,8 @@ def a_free(fence: int, instance: str = "one") -> FreeRecord:
 
 def an_intent(action_id: str, fence: int = 1, instance: str = "one") -> Intent:
     return Intent(
-        instance=instance,
-        fence=fence,
-        lease_id="run/a",
-        action_id=action_id,
-        action=Tap(at=(0.25, 0.5)),
+        token=LeaseToken(instance=instance, fence=fence, lease_id="run/a"),
+        step=TakeStep(action_id=action_id, action=Tap(at=(0.25, 0.5))),
         deadline_s=5.0,
     )
 
@@ -121,7 +119,7 @@ async def test_intents_are_known_in_order_until_settled(journal: Journal) -> Non
     await journal.settle("one", 1, "e/0/0")
     await journal.settle("one", 1, "e/9/9")
     state = await journal.load()
-    assert [i for i in state.intents if i.instance == "one"] == [
+    assert [i for i in state.intents if i.token.instance == "one"] == [
         an_intent("e/2/0"),
         an_intent("e/1/0"),
     ]
@@ -158,7 +156,7 @@ async def test_a_file_remembers_after_its_process_is_gone(tmp_path: Path) -> Non
     assert (state.leases, state.free) == ((a_lease(),), (a_free(7, "two"),))
     assert state.intents == (an_intent("e/0/0"),)
     await second.intend(an_intent("e/1/0"))
-    assert [i.action_id for i in (await second.load()).intents] == ["e/0/0", "e/1/0"]
+    assert [i.step.action_id for i in (await second.load()).intents] == ["e/0/0", "e/1/0"]
     await second.close()
 
 

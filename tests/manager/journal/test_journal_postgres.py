@@ -18,6 +18,7 @@ from test_journal_contract import a_free, a_lease, an_intent
 from screenloop.actions import Type
 from screenloop.bench.lease.schedules import draw_schedule, play_schedule
 from screenloop.errors import ConfigError, InfraFault
+from screenloop.manager.base import TakeStep
 from screenloop.manager.journal.base import Intent, LeaseRecord
 from screenloop.manager.journal.ownership import JournalOwner
 from screenloop.manager.journal.postgres import PostgresJournal
@@ -53,7 +54,7 @@ async def test_a_database_remembers_after_its_manager_is_gone(postgres: Postgres
     state = await second.load()
     assert (state.leases, state.free) == ((a_lease(),), (a_free(7, "two"),))
     await second.intend(an_intent("e/1/0"))
-    assert [i.action_id for i in (await second.load()).intents] == ["e/0/0", "e/1/0"]
+    assert [i.step.action_id for i in (await second.load()).intents] == ["e/0/0", "e/1/0"]
     await second.close()
 
 
@@ -87,11 +88,8 @@ async def test_values_come_back_as_they_were(
 ) -> None:
     journal = a_journal(postgres, "round_trips")
     intent = Intent(
-        instance=lease.instance,
-        fence=lease.fence,
-        lease_id=lease.lease_id,
-        action_id=action_id,
-        action=Type(text=text),
+        token=lease.token,
+        step=TakeStep(action_id=action_id, action=Type(text=text)),
         deadline_s=deadline_s,
     )
     await journal.grant(lease)
@@ -135,7 +133,7 @@ async def test_a_server_that_is_down_is_infrastructure_and_comes_back(
     await until_it_works(lambda: journal.intend(an_intent("e/2/0")))
     state = await journal.load()
     assert state.leases == (a_lease(),)
-    assert [one.action_id for one in state.intents] == ["e/0/0", "e/2/0"]
+    assert [one.step.action_id for one in state.intents] == ["e/0/0", "e/2/0"]
     await journal.close()
 
 

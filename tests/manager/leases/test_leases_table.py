@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from screenloop.errors import LeaseLost
+from screenloop.manager.base import LeaseToken
 from screenloop.manager.journal.base import LeaseRecord
-from screenloop.manager.leases.table import Held, LeaseTable
+from screenloop.manager.leases.table import HeldLease, LeaseTable
 from screenloop.types import EnvRef
 
 REF = EnvRef(kind="odometer", size_px=(8, 8))
@@ -29,13 +30,17 @@ def a_record(
     )
 
 
-def granted(table: LeaseTable, record: LeaseRecord, now_s: float = 0.0) -> Held:
+def shown(lease_id: str, fence: int, instance: str) -> LeaseToken:
+    return LeaseToken(instance=instance, lease_id=lease_id, fence=fence)
+
+
+def granted(table: LeaseTable, record: LeaseRecord, now_s: float = 0.0) -> HeldLease:
     table.note_fence(record.instance, record.fence)
     return table.grant(record, now_s)
 
 
 def use(table: LeaseTable, record: LeaseRecord, now_s: float) -> None:
-    table.finish(table.admit(record.lease_id, record.fence, record.instance, now_s))
+    table.finish(table.admit(shown(record.lease_id, record.fence, record.instance), now_s))
 
 
 def test_an_instance_has_one_holder() -> None:
@@ -81,14 +86,14 @@ def test_only_the_very_lease_is_admitted(lease_id: str, fence: int, instance: st
     table = LeaseTable()
     granted(table, a_record())
     with pytest.raises(LeaseLost, match=f"lease {lease_id} shows fence {fence} of {instance}"):
-        table.admit(lease_id, fence, instance, 0.0)
+        table.admit(shown(lease_id, fence, instance), 0.0)
 
 
 def test_a_stale_fence_is_refused_and_told_the_newer_one() -> None:
     table = LeaseTable()
     old = a_record()
     granted(table, old)
-    table.release(old.lease_id, old.fence, old.instance)
+    table.release(shown(old.lease_id, old.fence, old.instance))
     new = a_record("run/b", fence=table.next_fence("one"))
     table.grant(new, 0.0)
     with pytest.raises(LeaseLost, match="it was released; one is at fence 2"):
@@ -103,10 +108,10 @@ def test_releasing_twice_is_harmless_and_a_late_release_spares_the_new_holder() 
     assert table.expire(TTL_S)
     new = a_record("run/b", fence=table.next_fence("one"))
     table.grant(new, TTL_S)
-    assert table.release(old.lease_id, old.fence, old.instance) is None
+    assert table.release(shown(old.lease_id, old.fence, old.instance)) is None
     use(table, new, TTL_S)
-    assert table.release(new.lease_id, new.fence, new.instance) is not None
-    assert table.release(new.lease_id, new.fence, new.instance) is None
+    assert table.release(shown(new.lease_id, new.fence, new.instance)) is not None
+    assert table.release(shown(new.lease_id, new.fence, new.instance)) is None
 
 
 def test_a_revoked_lease_says_why() -> None:
@@ -136,7 +141,7 @@ def test_a_lease_with_work_in_hand_is_not_ended_until_the_work_is() -> None:
     table = LeaseTable()
     record = a_record()
     granted(table, record)
-    held = table.admit(record.lease_id, 1, "one", 0.0)
+    held = table.admit(shown(record.lease_id, 1, "one"), 0.0)
     assert table.expire(TTL_S + 5) == []
     table.finish(held)
     assert table.expire(TTL_S + 5) == [held]
@@ -160,12 +165,12 @@ def test_the_work_of_expiring_stays_bounded_however_many_leases_came_and_went() 
     for n in range(5000):
         record = a_record(f"run/{n}", fence=table.next_fence("one"))
         table.grant(record, 0.0)
-        table.release(record.lease_id, record.fence, "one")
+        table.release(shown(record.lease_id, record.fence, "one"))
     assert table.expire(TTL_S) == []
     with pytest.raises(LeaseLost, match="it was released"):
-        table.admit("run/4999", 5000, "one", 0.0)
+        table.admit(shown("run/4999", 5000, "one"), 0.0)
     with pytest.raises(LeaseLost, match="this lease is not known"):
-        table.admit("run/4000", 4001, "one", 0.0)
+        table.admit(shown("run/4000", 4001, "one"), 0.0)
 
 
 def test_a_use_that_went_straight_to_the_host_renews_under_the_right_fence_only() -> None:
@@ -192,7 +197,7 @@ def test_without_fencing_a_late_worker_gets_in() -> None:
     table = LeaseTable(fencing=False)
     old = a_record()
     granted(table, old)
-    table.release(old.lease_id, 1, "one")
+    table.release(shown(old.lease_id, 1, "one"))
     new = a_record("run/b", fence=table.next_fence("one"))
     table.grant(new, 0.0)
-    assert table.admit(old.lease_id, 1, "one", 0.0).record is new
+    assert table.admit(shown(old.lease_id, 1, "one"), 0.0).record is new

@@ -14,10 +14,11 @@ from odometer import Odometer
 
 from screenloop.envs.base import Environment
 from screenloop.errors import Busy, ConfigError, EnvironmentFault, InfraFault
+from screenloop.manager.base import LeaseToken
 from screenloop.manager.clock import SkewedClock, SystemClock
-from screenloop.manager.hosts.base import HostPlan, LeaseToken
+from screenloop.manager.hosts.base import HostPlan
 from screenloop.manager.hosts.inside import InsideLauncher
-from screenloop.manager.supply.base import Known, Taken
+from screenloop.manager.supply.base import KnownInstance, ReadyInstance
 from screenloop.manager.supply.desired import BackOff, PoolPlan, Timing
 from screenloop.manager.supply.pooled import PooledSupply
 from screenloop.manager.supply.tokens import HostTokens
@@ -345,8 +346,8 @@ async def test_the_next_manager_adopts_hosts_and_instances(farm: Farm) -> None:
     await until(lambda: first.status()[0].ready == 3)
     await first.detach()
 
-    def known(taken: Taken, *, is_held: bool) -> Known:
-        return Known(
+    def known(taken: ReadyInstance, *, is_held: bool) -> KnownInstance:
+        return KnownInstance(
             instance=taken.instance, env=ENV, host=taken.host, boot=taken.boot, held=is_held
         )
 

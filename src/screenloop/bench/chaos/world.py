@@ -24,10 +24,10 @@ from screenloop.bench.chaos.manager import ChaosOrders, write_skew
 from screenloop.bench.chaos.schedule import SILENT_S
 from screenloop.envs.fake_machine import SIZE_PX
 from screenloop.errors import InfraFault
+from screenloop.manager.hosts.base import HostCard
 from screenloop.manager.hosts.local.process import is_running
 from screenloop.manager.serve import ServeOptions
 from screenloop.manager.supply.desired import BackOff, PoolPlan, Timing
-from screenloop.manager.wire.host_bodies import HostCard
 from screenloop.types import EnvRef
 
 Disk = Literal["tmpfs", "switch"]

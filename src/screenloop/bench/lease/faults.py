@@ -12,12 +12,12 @@ from typing import Any, Literal, TypeVar
 
 from screenloop.actions import Action
 from screenloop.errors import EnvironmentFault, InfraFault
-from screenloop.manager.hosts.base import HostReport, LeaseToken
+from screenloop.manager.base import LeaseToken, OperationFor
+from screenloop.manager.hosts.base import Host, HostUnreachable
 from screenloop.manager.hosts.instances import InstanceHost
-from screenloop.manager.hosts.unreachable import HostUnreachable
 from screenloop.manager.journal.base import FreeRecord, Intent, Journal, Journalled, LeaseRecord
+from screenloop.manager.wire.bodies import HostReport
 from screenloop.types import (
-    Claim,
     Effect,
     EnvRef,
     EnvSpec,
@@ -27,7 +27,6 @@ from screenloop.types import (
     SnapshotKey,
     Start,
     StepResult,
-    Verdict,
     Want,
 )
 
@@ -179,7 +178,7 @@ class MortalJournal:
         """The records outlive the manager."""
 
 
-class Wire:
+class Wire(Host):
     """The way to a host: requests and replies get lost, held up and delivered late."""
 
     def __init__(self, host: InstanceHost, life: Life, faults: Faults) -> None:
@@ -210,31 +209,15 @@ class Wire:
         """Pass on: what goes wrong here is no matter of Leases."""
         return await self._host.open(instance, env, deadline_s=deadline_s)
 
-    async def bind(self, grip: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
+    async def bind(self, token: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
         """Send."""
-        await self._send(lambda: self._host.bind(grip, ttl_s=ttl_s, deadline_s=deadline_s))
+        await self._send(lambda: self._host.bind(token, ttl_s=ttl_s, deadline_s=deadline_s))
 
-    async def reset(self, grip: LeaseToken, start: Start, *, deadline_s: float) -> Observation:
+    async def operate(
+        self, token: LeaseToken, operation: OperationFor[T], *, deadline_s: float
+    ) -> T:
         """Send."""
-        return await self._send(lambda: self._host.reset(grip, start, deadline_s=deadline_s))
-
-    async def observe(
-        self, grip: LeaseToken, want: Sequence[Want] = ("frame",), *, deadline_s: float
-    ) -> Observation:
-        """Send."""
-        return await self._send(lambda: self._host.observe(grip, want, deadline_s=deadline_s))
-
-    async def step(
-        self, grip: LeaseToken, action_id: str, action: Action, *, deadline_s: float
-    ) -> StepResult:
-        """Send."""
-        return await self._send(
-            lambda: self._host.step(grip, action_id, action, deadline_s=deadline_s)
-        )
-
-    async def evaluate(self, grip: LeaseToken, claim: Claim, *, deadline_s: float) -> Verdict:
-        """Send."""
-        return await self._send(lambda: self._host.evaluate(grip, claim, deadline_s=deadline_s))
+        return await self._send(lambda: self._host.operate(token, operation, deadline_s=deadline_s))
 
     async def shut(self, instance: str, *, deadline_s: float) -> None:
         """Send."""

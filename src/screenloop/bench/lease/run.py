@@ -17,6 +17,7 @@ from pathlib import Path
 
 from screenloop.actions import Tap
 from screenloop.bench.lease.schedules import draw_schedule, play_schedule
+from screenloop.manager.base import TakeStep
 from screenloop.manager.journal.base import FreeRecord, Intent, Journal, LeaseRecord
 from screenloop.manager.journal.sqlite import SqliteJournal
 from screenloop.manager.leases.table import LeaseTable
@@ -171,15 +172,12 @@ class _Desk:
     async def step(self, record: LeaseRecord, action_id: str) -> None:
         self._now_s += 0.001
         self._table.expire(self._now_s)
-        held = self._table.admit(record.lease_id, record.fence, record.instance, self._now_s)
+        held = self._table.admit(record.token, self._now_s)
         if self._journal is not None:
             await self._journal.intend(
                 Intent(
-                    instance=record.instance,
-                    fence=record.fence,
-                    lease_id=record.lease_id,
-                    action_id=action_id,
-                    action=Tap(at=(0.5, 0.5)),
+                    token=record.token,
+                    step=TakeStep(action_id=action_id, action=Tap(at=(0.5, 0.5))),
                     deadline_s=60.0,
                 )
             )
@@ -187,7 +185,7 @@ class _Desk:
         self._table.finish(held)
 
     async def release(self, record: LeaseRecord) -> None:
-        self._table.release(record.lease_id, record.fence, record.instance)
+        self._table.release(record.token)
         if self._journal is not None:
             await self._journal.end(
                 FreeRecord(

@@ -8,67 +8,29 @@ disappear; it is asked what there really is and never believed to have done what
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from screenloop.actions import Action
-from screenloop.types import (
-    Claim,
-    EnvRef,
-    EnvSpec,
-    Observation,
-    Start,
-    StepResult,
-    Struct,
-    Verdict,
-    Want,
-)
+from screenloop.errors import InfraFault
+from screenloop.manager.base import LeaseToken, Verbs
+from screenloop.manager.wire.bodies import HostReport
+from screenloop.types import EnvRef, EnvSpec, Struct
 
 
-class LeaseToken(Struct, frozen=True, kw_only=True):
-    """What every operation on an Instance shows."""
+class HostUnreachable(InfraFault):
+    """Raised by a `Host` when no answer came: the request or its reply was lost.
 
-    instance: str
-    lease_id: str
-    fence: int
-    turn: int = 0
-    """Number of the operation under its Lease, counted by a holder over a network; a repeated
-    request keeps its number. 0 where nobody counts."""
+    The host may yet have carried the operation out. The manager asks again with the same action id
+    and turns this into a plain `InfraFault` when it gives up; the Lease stays as it was. Every
+    other failure of a `Host` (except a refusal) says that the Instance is spoilt.
+    """
 
 
-class InstanceReport(Struct, frozen=True, kw_only=True):
-    """What a host says of one of its Instances."""
-
-    instance: str
-    env: EnvRef
-    state: Literal["starting", "ready", "failed"]
-    fence: int = 0
-    """The newest that was bound."""
-    episodes: int = 0
-    """Resets since it was opened."""
-    idle_s: float = 0.0
-    """Seconds since the last operation."""
-    reason: str = ""
-    """Why it failed."""
-
-
-class HostReport(Struct, frozen=True, kw_only=True):
-    """A host's heartbeat."""
-
-    host: str
-    boot: str
-    """Drawn anew by each process: another boot means that all Instances of the last are gone."""
-    rss_mb: float
-    instances: tuple[InstanceReport, ...]
-    draining: bool = False
-
-
-class Host(Protocol):
+class Host(Verbs[LeaseToken], Protocol):
     """One host as the manager sees it, in this process or over HTTP.
 
     Failures are those of the Environment contract, besides `LeaseLost` for a fence that is not the
-    newest bound one, and `InfraFault` when the host cannot be reached. A host that cannot be
-    reached may yet have carried the operation out: ask again with the same action id.
+    newest bound one, and `HostUnreachable` when the host cannot be reached. The same (fence, action
+    id) returns the first result of a step, or waits for it when it is still under way.
     """
 
     id: str
@@ -80,39 +42,11 @@ class Host(Protocol):
         """
         ...
 
-    async def bind(self, grip: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
+    async def bind(self, token: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
         """Put a new fence in force; operations with an older one are refused from now on.
 
         Binding the same fence again is harmless; an older one is refused.
         """
-        ...
-
-    async def reset(self, grip: LeaseToken, start: Start, *, deadline_s: float) -> Observation:
-        """Bring the Instance to a Task's initial state; what action ids came to is forgotten.
-
-        Refused where an operation with a later turn came first: a request that was on its way for
-        long must not undo what was done since.
-        """
-        ...
-
-    async def observe(
-        self, grip: LeaseToken, want: Sequence[Want] = ("frame",), *, deadline_s: float
-    ) -> Observation:
-        """See what is there now."""
-        ...
-
-    async def step(
-        self, grip: LeaseToken, action_id: str, action: Action, *, deadline_s: float
-    ) -> StepResult:
-        """Carry out one Action once.
-
-        The same (fence, action id) returns the first result, or waits for it when it is still
-        under way.
-        """
-        ...
-
-    async def evaluate(self, grip: LeaseToken, claim: Claim, *, deadline_s: float) -> Verdict:
-        """Judge the Task of the last reset, where the evidence is."""
         ...
 
     async def shut(self, instance: str, *, deadline_s: float) -> None:
@@ -141,6 +75,28 @@ class HostPlan(Struct, frozen=True, kw_only=True):
     """URL of the blob store: `file:///...` or `s3://bucket/prefix`."""
     token: str
     """Bearer token that the host demands."""
+
+
+class HostOrders(Struct, frozen=True, kw_only=True):
+    """What a host process is told when it starts."""
+
+    plan: HostPlan
+    listen: str = "127.0.0.1"
+    port: int = 0
+    orphan_s: float = 60.0
+    """How long it lives on without hearing from a manager; 0 is for ever."""
+    ready_file: str = ""
+    """Where it writes its `HostCard` once it answers; empty for nowhere."""
+
+
+class HostCard(Struct, frozen=True, kw_only=True):
+    """What a host process says of itself once it answers."""
+
+    host: str
+    pid: int
+    started_ticks: int
+    """Start of the process in the kernel's ticks: tells it from a later one with the same id."""
+    address: str
 
 
 class HostSeen(Struct, frozen=True, kw_only=True):

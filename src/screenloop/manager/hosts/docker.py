@@ -13,9 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Meta
 
-from screenloop.manager.hosts.base import HostPlan
+from screenloop.manager.hosts.base import HostOrders, HostPlan
 from screenloop.manager.hosts.kubernetes.manifests import HOST_MODULE, ORDERS_FILE, ORDERS_FOLDER
-from screenloop.manager.wire.host_bodies import HostOrders
 from screenloop.types import Struct
 
 ORDERS_PATH = f"{ORDERS_FOLDER}/{ORDERS_FILE}"

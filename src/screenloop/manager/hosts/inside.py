@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from screenloop.actions import Action
 from screenloop.envs.base import Environment
+from screenloop.manager.base import LeaseToken, OperationFor
 from screenloop.manager.clock import Clock, SystemClock
-from screenloop.manager.hosts.base import Host, HostPlan, HostReport, HostSeen, LeaseToken
+from screenloop.manager.hosts.base import Host, HostPlan, HostSeen, HostUnreachable
 from screenloop.manager.hosts.instances import InstanceHost
-from screenloop.manager.hosts.unreachable import HostUnreachable
-from screenloop.types import Claim, EnvRef, EnvSpec, Observation, Start, StepResult, Verdict, Want
+from screenloop.manager.wire.bodies import HostReport
+from screenloop.types import EnvRef, EnvSpec, Start
 
 T = TypeVar("T")
 
@@ -115,7 +115,7 @@ class InsideLauncher:
         return answer
 
 
-class _Way:
+class _Way(Host):
     """One way to a host inside; letting go of it leaves the host alone."""
 
     def __init__(self, host: str, launcher: InsideLauncher) -> None:
@@ -134,33 +134,16 @@ class _Way:
             lambda host: host.open(instance, env, deadline_s=deadline_s), deadline_s
         )
 
-    async def bind(self, grip: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
+    async def bind(self, token: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
         await self._ask(
-            lambda host: host.bind(grip, ttl_s=ttl_s, deadline_s=deadline_s), deadline_s
+            lambda host: host.bind(token, ttl_s=ttl_s, deadline_s=deadline_s), deadline_s
         )
 
-    async def reset(self, grip: LeaseToken, start: Start, *, deadline_s: float) -> Observation:
+    async def operate(
+        self, token: LeaseToken, operation: OperationFor[T], *, deadline_s: float
+    ) -> T:
         return await self._ask(
-            lambda host: host.reset(grip, start, deadline_s=deadline_s), deadline_s
-        )
-
-    async def observe(
-        self, grip: LeaseToken, want: Sequence[Want] = ("frame",), *, deadline_s: float
-    ) -> Observation:
-        return await self._ask(
-            lambda host: host.observe(grip, want, deadline_s=deadline_s), deadline_s
-        )
-
-    async def step(
-        self, grip: LeaseToken, action_id: str, action: Action, *, deadline_s: float
-    ) -> StepResult:
-        return await self._ask(
-            lambda host: host.step(grip, action_id, action, deadline_s=deadline_s), deadline_s
-        )
-
-    async def evaluate(self, grip: LeaseToken, claim: Claim, *, deadline_s: float) -> Verdict:
-        return await self._ask(
-            lambda host: host.evaluate(grip, claim, deadline_s=deadline_s), deadline_s
+            lambda host: host.operate(token, operation, deadline_s=deadline_s), deadline_s
         )
 
     async def shut(self, instance: str, *, deadline_s: float) -> None:

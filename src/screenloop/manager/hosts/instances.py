@@ -10,11 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
-from screenloop.actions import Action
 from screenloop.envs.base import Environment
 from screenloop.errors import (
     ConfigError,
@@ -25,21 +24,32 @@ from screenloop.errors import (
     ScreenloopError,
     TaskError,
 )
+from screenloop.manager.base import (
+    Evaluate,
+    LeaseToken,
+    Observe,
+    OperationFor,
+    Reset,
+    TakeStep,
+)
 from screenloop.manager.clock import Clock, SystemClock
 from screenloop.manager.failures import REFUSALS, message_of
-from screenloop.manager.hosts.base import HostReport, InstanceReport, LeaseToken
+from screenloop.manager.hosts.base import Host
+from screenloop.manager.wire.bodies import HostReport, InstanceReport
 from screenloop.types import (
     Claim,
     EnvRef,
     EnvSpec,
+    Evidence,
     Observation,
     Start,
     StepResult,
     Task,
     Verdict,
-    Want,
 )
 from screenloop.verify.verifiers import Verifiers
+
+R = TypeVar("R")
 
 CLOSE_S = 10.0
 """How long an Instance may take to close before it is let go."""
@@ -94,7 +104,7 @@ class _Instance:
         """Why it failed."""
 
 
-class InstanceHost:
+class InstanceHost(Host):
     """Runs Instances in this process.
 
     An Instance that fails, or that misses a deadline (its state is then unknown), is closed and
@@ -229,7 +239,7 @@ class InstanceHost:
 
     # ---- operations --------------------------------------------------------------------------
 
-    async def bind(self, grip: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
+    async def bind(self, token: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
         """Put a new fence in force; operations with an older one are refused from now on.
 
         Returns when no operation of an older fence is under way any more. How long the holder may
@@ -239,140 +249,103 @@ class InstanceHost:
             LeaseLost: the Instance is gone or failed, or this fence is not the newest.
             DeadlinePassed: an operation of an older fence does not end; the new one is in force.
         """
-        one = self._present(grip)
-        if grip.fence < one.fence or (grip.fence == one.fence and grip.lease_id != one.lease_id):
+        one = self._present(token)
+        if token.fence < one.fence or (token.fence == one.fence and token.lease_id != one.lease_id):
             raise LeaseLost(
-                f"{one.name} is at fence {one.fence}: fence {grip.fence} of lease "
-                f"{grip.lease_id or '(none)'} cannot be put in force"
+                f"{one.name} is at fence {one.fence}: fence {token.fence} of lease "
+                f"{token.lease_id or '(none)'} cannot be put in force"
             )
-        if grip.fence > one.fence:
-            one.fence, one.lease_id, one.turn = grip.fence, grip.lease_id, 0
+        if token.fence > one.fence:
+            one.fence, one.lease_id, one.turn = token.fence, token.lease_id, 0
             one.task, one.results = None, _FORGOTTEN
-        elif one.running == grip.fence:
+        elif one.running == token.fence:
             return
         try:
             async with asyncio.timeout(deadline_s), one.busy:
-                self._present(grip)
+                self._present(token)
         except TimeoutError as error:
             raise DeadlinePassed(
                 f"an operation on {one.name} did not end within {deadline_s:g} s"
             ) from error
 
-    async def reset(self, grip: LeaseToken, start: Start, *, deadline_s: float) -> Observation:
-        """Bring the Instance to a Task's initial state; results of earlier steps are dropped.
+    async def operate(
+        self, token: LeaseToken, operation: OperationFor[R], *, deadline_s: float
+    ) -> R:
+        """Carry out one operation on the Instance, one at a time.
 
         Raises:
-            ConfigError: an operation with a later turn came first.
-        """
-        async with self._operation(grip, "reset", deadline_s) as (one, env):
-            if one.fence == grip.fence and 0 < grip.turn < one.turn:
-                raise ConfigError(
-                    f"a reset of {one.name} comes too late: it is operation {grip.turn} of lease "
-                    f"{grip.lease_id}, and operation {one.turn} came before it"
-                )
-            one.task = None
-            if one.results:
-                # The ids stay: a step that comes late must not be carried out a second time.
-                one.results = dict.fromkeys(one.results)
-            observation = await env.reset(start, deadline_s=deadline_s)
-            if one.fence == grip.fence:
-                one.task = start.task
-            one.episodes += 1
-            return observation
-
-    async def observe(
-        self, grip: LeaseToken, want: Sequence[Want] = ("frame",), *, deadline_s: float
-    ) -> Observation:
-        """See what is there now."""
-        async with self._operation(grip, "observe", deadline_s) as (_, env):
-            return await env.observe(want, deadline_s=deadline_s)
-
-    async def step(
-        self, grip: LeaseToken, action_id: str, action: Action, *, deadline_s: float
-    ) -> StepResult:
-        """Carry out one Action once; the same id again returns the first result.
-
-        Raises:
-            ConfigError: the id was used before the last reset; its result is gone.
-        """
-        async with self._operation(grip, "step", deadline_s) as (one, env):
-            results = one.results
-            if action_id in results:
-                kept = results[action_id]
-                if kept is None:
-                    raise ConfigError(
-                        f"action id {action_id!r} was used on {one.name} before the last reset: "
-                        "use each id once under a lease"
-                    )
-                return kept
-            if results is _FORGOTTEN:
-                results = one.results = {}
-            result = await env.step(action, action_id=action_id, deadline_s=deadline_s)
-            results[action_id] = result
-            return result
-
-    async def evaluate(self, grip: LeaseToken, claim: Claim, *, deadline_s: float) -> Verdict:
-        """Judge the Task of the last reset; the Episode may go on.
-
-        Raises:
+            LeaseLost: the fence is not the newest, or the Instance is gone.
+            ConfigError: a reset came too late, or a step's id was used before the last reset.
             TaskError: the verifier crashed or hung, or nothing was reset under this fence.
         """
         began_s = self._clock.now_s()
-        async with self._operation(grip, "evaluate", deadline_s) as (one, env):
-            task = one.task
-            if task is None:
-                raise TaskError(
-                    f"nothing to evaluate: no task was reset under lease {grip.lease_id}"
-                )
-            evidence = await env.evidence(deadline_s=deadline_s)
-            try:
-                left_s = deadline_s - (self._clock.now_s() - began_s)
-                return await self._verifiers.judge(
-                    task, evidence, claim, deadline_s=max(VERIFIER_SHARE * left_s, 0.001)
-                )
-            except ScreenloopError:
-                raise
-            except Exception as error:
-                raise TaskError(
-                    f"the verifier of {task.key} crashed: {message_of(error)}"
-                ) from error
+        result: Any
+        async with self._operation(token, operation.verb, deadline_s) as (one, env):
+            match operation:
+                case Reset(start=start):
+                    result = await _reset(one, env, token, start, deadline_s)
+                case Observe(want=want):
+                    result = await env.observe(want, deadline_s=deadline_s)
+                case TakeStep():
+                    result = await _step(one, env, operation, deadline_s)
+                case Evaluate(claim=claim):
+                    if one.task is None:
+                        raise TaskError(
+                            f"nothing to evaluate: no task was reset under lease {token.lease_id}"
+                        )
+                    evidence = await env.evidence(deadline_s=deadline_s)
+                    left_s = deadline_s - (self._clock.now_s() - began_s)
+                    result = await self._judge(one.task, evidence, claim, left_s)
+                case _:
+                    raise ConfigError(f"there is no operation {operation.verb!r}")
+        found: R = result
+        return found
+
+    async def _judge(self, task: Task, evidence: Evidence, claim: Claim, left_s: float) -> Verdict:
+        try:
+            deadline_s = max(VERIFIER_SHARE * left_s, 0.001)
+            return await self._verifiers.judge(task, evidence, claim, deadline_s=deadline_s)
+        except ScreenloopError:
+            raise
+        except Exception as error:
+            raise TaskError(f"the verifier of {task.key} crashed: {message_of(error)}") from error
 
     # ---- parts -------------------------------------------------------------------------------
 
-    def _present(self, grip: LeaseToken) -> _Instance:
-        one = self._instances.get(grip.instance)
+    def _present(self, token: LeaseToken) -> _Instance:
+        one = self._instances.get(token.instance)
         if one is None or one.reason:
             reason = f": {one.reason}" if one is not None else ""
             raise LeaseLost(
-                f"lease {grip.lease_id}: instance {grip.instance} failed or was closed{reason}"
+                f"lease {token.lease_id}: instance {token.instance} failed or was closed{reason}"
             )
         return one
 
-    def _admit(self, grip: LeaseToken) -> tuple[_Instance, Environment]:
-        one = self._present(grip)
-        if self._fencing and (one.fence, one.lease_id) != (grip.fence, grip.lease_id):
+    def _admit(self, token: LeaseToken) -> tuple[_Instance, Environment]:
+        one = self._present(token)
+        if self._fencing and (one.fence, one.lease_id) != (token.fence, token.lease_id):
             raise LeaseLost(
-                f"lease {grip.lease_id} shows fence {grip.fence}, but {one.name} is at fence "
+                f"lease {token.lease_id} shows fence {token.fence}, but {one.name} is at fence "
                 f"{one.fence}"
             )
         if one.env is None:
-            raise LeaseLost(f"lease {grip.lease_id}: {one.name} is not ready yet")
+            raise LeaseLost(f"lease {token.lease_id}: {one.name} is not ready yet")
         return one, one.env
 
     @asynccontextmanager
     async def _operation(
-        self, grip: LeaseToken, name: str, deadline_s: float
+        self, token: LeaseToken, name: str, deadline_s: float
     ) -> AsyncIterator[tuple[_Instance, Environment]]:
         """Admit one operation at a time under the newest fence, within the deadline."""
-        one, _ = self._admit(grip)
-        where = f"{name} on {grip.instance}"
+        one, _ = self._admit(token)
+        where = f"{name} on {token.instance}"
         try:
             async with asyncio.timeout(deadline_s) as timer, one.busy:
                 # While it waited for its turn, a newer fence may have come or the Instance gone.
-                one, env = self._admit(grip)
-                one.used_s, one.running = self._clock.now_s(), grip.fence
-                if one.fence == grip.fence:
-                    one.turn = max(one.turn, grip.turn)
+                one, env = self._admit(token)
+                one.used_s, one.running = self._clock.now_s(), token.fence
+                if one.fence == token.fence:
+                    one.turn = max(one.turn, token.turn)
                 try:
                     yield one, env
                 except REFUSALS:
@@ -405,6 +378,43 @@ class InstanceHost:
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
         return closing
+
+
+async def _reset(
+    one: _Instance, env: Environment, token: LeaseToken, start: Start, deadline_s: float
+) -> Observation:
+    if one.fence == token.fence and 0 < token.turn < one.turn:
+        raise ConfigError(
+            f"a reset of {one.name} comes too late: it is operation {token.turn} of lease "
+            f"{token.lease_id}, and operation {one.turn} came before it"
+        )
+    one.task = None
+    if one.results:
+        # The ids stay: a step that comes late must not be carried out a second time.
+        one.results = dict.fromkeys(one.results)
+    observation = await env.reset(start, deadline_s=deadline_s)
+    if one.fence == token.fence:
+        one.task = start.task
+    one.episodes += 1
+    return observation
+
+
+async def _step(one: _Instance, env: Environment, step: TakeStep, deadline_s: float) -> StepResult:
+    """Carry a step out, or return what its id came to before."""
+    results, action_id = one.results, step.action_id
+    if action_id in results:
+        kept = results[action_id]
+        if kept is None:
+            raise ConfigError(
+                f"action id {action_id!r} was used on {one.name} before the last reset: "
+                "use each id once under a lease"
+            )
+        return kept
+    if results is _FORGOTTEN:
+        results = one.results = {}
+    result = await env.step(step.action, action_id=action_id, deadline_s=deadline_s)
+    results[action_id] = result
+    return result
 
 
 async def _close(name: str, env: Environment) -> None:

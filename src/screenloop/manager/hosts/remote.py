@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import msgspec
 
-from screenloop.actions import Action
 from screenloop.errors import InfraFault
-from screenloop.http.client import QuickClient
+from screenloop.http.client import HttpClient, NoAnswer, header_token
+from screenloop.http.endpoints import read_reply
 from screenloop.http.errors import error_from, is_error_body
-from screenloop.manager.hosts.base import HostReport, LeaseToken
-from screenloop.manager.hosts.unreachable import HostUnreachable
+from screenloop.manager.base import LeaseToken, OperationFor
+from screenloop.manager.hosts.base import Host, HostUnreachable
+from screenloop.manager.wire import endpoints as at
 from screenloop.manager.wire.bodies import (
+    BindBody,
     Done,
-    ObservationReply,
-    StepReply,
-    VerdictReply,
-    evaluate_body,
-    observe_body,
-    read_reply,
-    reset_body,
-    step_body,
-    unstow,
+    HostReport,
+    OpenBody,
+    OperateReply,
+    ShutBody,
 )
-from screenloop.manager.wire.host_bodies import BindBody, OpenBody, ShutBody
-from screenloop.manager.wire.routes import shown
 from screenloop.store.blobs import BlobStore
-from screenloop.types import Claim, EnvRef, EnvSpec, Observation, Start, StepResult, Verdict, Want
+from screenloop.types import EnvRef, EnvSpec
 
 ANSWER_S = 1.0
 """What the answer's way back may take besides the operation's deadline."""
+CONNECTIONS = 256
+"""At most, to one host."""
 
 R = TypeVar("R")
 
 
-class RemoteHost:
+class RemoteHost(Host):
     """The Host contract over HTTP, with one pool of connections.
 
     An answer that does not come, or comes cut short, is `HostUnreachable`: the host may yet have
@@ -54,97 +50,65 @@ class RemoteHost:
         """
         self.id = host
         self.address = address.rstrip("/")
-        self._headers = (
-            f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\n".encode()
-        )
+        self._headers = {
+            "Authorization": header_token(token),
+            "Content-Type": "application/json",
+        }
         self._blobs = blobs
-        self._client = QuickClient(self.address)
+        self._client = HttpClient(connections=CONNECTIONS)
 
     async def open(self, instance: str, env: EnvRef, *, deadline_s: float) -> EnvSpec:
-        """Start an Instance under this name; returns when it is strictly ready."""
         body = OpenBody(instance=instance, env=env, deadline_s=deadline_s)
-        return await self._ask("/v1/host/open", body, EnvSpec, deadline_s)
+        return await self._ask(at.OPEN, body, EnvSpec, deadline_s)
 
-    async def bind(self, grip: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
-        """Put a new fence in force."""
-        body = BindBody(grip=grip, ttl_s=ttl_s, deadline_s=deadline_s)
-        await self._ask("/v1/host/bind", body, Done, deadline_s)
+    async def bind(self, token: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
+        body = BindBody(lease=token, ttl_s=ttl_s, deadline_s=deadline_s)
+        await self._ask(at.BIND, body, Done, deadline_s)
 
-    async def reset(self, grip: LeaseToken, start: Start, *, deadline_s: float) -> Observation:
-        """Bring the Instance to a Task's initial state."""
-        body = reset_body(shown(grip), start, deadline_s, self._blobs)
-        return self._seen(await self._ask("/v1/leases/reset", body, ObservationReply, deadline_s))
-
-    async def observe(
-        self, grip: LeaseToken, want: Sequence[Want] = ("frame",), *, deadline_s: float
-    ) -> Observation:
-        """See what is there now."""
-        body = observe_body(shown(grip), want, deadline_s)
-        return self._seen(await self._ask("/v1/leases/observe", body, ObservationReply, deadline_s))
-
-    async def step(
-        self, grip: LeaseToken, action_id: str, action: Action, *, deadline_s: float
-    ) -> StepResult:
-        """Carry out one Action once."""
-        body = step_body(shown(grip), action_id, action, deadline_s, self._blobs)
-        reply = await self._ask("/v1/leases/step", body, StepReply, deadline_s)
-        return unstow(reply.result, reply.blob, StepResult, self._blobs)
-
-    async def evaluate(self, grip: LeaseToken, claim: Claim, *, deadline_s: float) -> Verdict:
-        """Judge the Task of the last reset."""
-        body = evaluate_body(shown(grip), claim, deadline_s, self._blobs)
-        reply = await self._ask("/v1/leases/evaluate", body, VerdictReply, deadline_s)
-        return unstow(reply.verdict, reply.blob, Verdict, self._blobs)
+    async def operate(
+        self, token: LeaseToken, operation: OperationFor[R], *, deadline_s: float
+    ) -> R:
+        body = at.operate_body(token, operation, deadline_s, self._blobs)
+        kind = OperateReply[operation.result_type]  # type: ignore[name-defined]
+        reply = await self._ask(at.operate_path(operation.verb), body, kind, deadline_s)
+        result: R = at.result_of(reply, operation, self._blobs)
+        return result
 
     async def shut(self, instance: str, *, deadline_s: float) -> None:
-        """Close one Instance."""
         body = ShutBody(instance=instance, deadline_s=deadline_s)
-        await self._ask("/v1/host/shut", body, Done, deadline_s)
+        await self._ask(at.SHUT, body, Done, deadline_s)
 
     async def report(self, *, deadline_s: float) -> HostReport:
-        """Say what there is."""
-        data = await self._send(b"GET", "/v1/host/report", b"", deadline_s)
-        return self._read(data, HostReport)
+        return await self._ask(at.REPORT, None, HostReport, deadline_s)
 
     async def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
-
-    def _seen(self, reply: ObservationReply) -> Observation:
-        return unstow(reply.observation, reply.blob, Observation, self._blobs)
+        await self._client.close()
 
     async def _ask(self, path: str, body: Any, kind: type[R], deadline_s: float) -> R:
-        data = await self._send(b"POST", path, msgspec.json.encode(body), deadline_s)
-        return self._read(data, kind)
-
-    def _read(self, data: bytes, kind: type[R]) -> R:
-        try:
-            return read_reply(data, kind, f"host {self.id}")
-        except InfraFault as error:
-            raise HostUnreachable(str(error)) from error
-
-    async def _send(self, method: bytes, path: str, body: bytes, deadline_s: float) -> bytes:
-        """Return the body of a good answer.
+        """Return a good answer.
 
         Raises:
             HostUnreachable: none came, or it was cut short.
             ScreenloopError: the host's own refusal or failure.
         """
         where = f"host {self.id} at {self.address}"
+        wait_s = deadline_s + ANSWER_S
         try:
-            status, data = await self._client.send(
-                method, path.encode(), self._headers, body, deadline_s + ANSWER_S
+            reply = await self._client.send(
+                "GET" if body is None else "POST",
+                self.address + path,
+                body=None if body is None else msgspec.json.encode(body),
+                headers=self._headers,
+                deadline_s=wait_s,
             )
+            if reply.status == 200:
+                return read_reply(reply.body, kind, where)
         except TimeoutError as error:
-            raise HostUnreachable(
-                f"{where} did not answer {path} within {deadline_s + ANSWER_S:g} s"
-            ) from error
-        except OSError as error:
-            raise HostUnreachable(
-                f"{where} cannot be reached: {type(error).__name__}: {error}"
-            ) from error
-        if status == 200:
-            return data
-        if not is_error_body(data):
-            raise HostUnreachable(f"{where} answered {status} with something that is not ours")
-        raise error_from(status, data, where)
+            raise HostUnreachable(f"{where} did not answer {path} within {wait_s:g} s") from error
+        except NoAnswer as error:
+            raise HostUnreachable(f"{where} cannot be reached: {error}") from error
+        except InfraFault as error:
+            raise HostUnreachable(str(error)) from error
+        if not is_error_body(reply.body):
+            raise HostUnreachable(f"{where} answered {reply.status} without a readable error body")
+        raise error_from(reply.status, reply.body, where)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from screenloop.actions import Action
+from screenloop.manager.base import LeaseToken, TakeStep
 from screenloop.types import EnvRef, Struct
 
 
@@ -27,6 +27,11 @@ class LeaseRecord(Struct, frozen=True, kw_only=True):
     host: str
     boot: str
 
+    @property
+    def token(self) -> LeaseToken:
+        """What its holder shows."""
+        return LeaseToken(instance=self.instance, lease_id=self.lease_id, fence=self.fence)
+
 
 class FreeRecord(Struct, frozen=True, kw_only=True):
     """An Instance that nobody holds, and the newest fence it ever had."""
@@ -41,11 +46,8 @@ class FreeRecord(Struct, frozen=True, kw_only=True):
 class Intent(Struct, frozen=True, kw_only=True):
     """A step that the host is about to be asked for."""
 
-    instance: str
-    fence: int
-    lease_id: str
-    action_id: str
-    action: Action
+    token: LeaseToken
+    step: TakeStep
     deadline_s: float
 
 

@@ -37,8 +37,8 @@ class MemoryJournal:
 
     async def intend(self, intent: Intent) -> None:
         """Write down a step before the host is asked."""
-        intents = self._intents.setdefault(intent.instance, {})
-        intents.setdefault((intent.fence, intent.action_id), intent)
+        intents = self._intents.setdefault(intent.token.instance, {})
+        intents.setdefault((intent.token.fence, intent.step.action_id), intent)
 
     async def settle(self, instance: str, fence: int, action_id: str) -> None:
         """Strike off an intent whose end is known."""
@@ -60,7 +60,7 @@ class MemoryJournal:
                 intent
                 for lease in leases
                 for intent in self._intents.get(lease.instance, {}).values()
-                if intent.fence == lease.fence
+                if intent.token.fence == lease.fence
             ),
         )
 

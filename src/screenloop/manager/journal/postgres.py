@@ -17,14 +17,19 @@ from urllib.parse import urlsplit
 import asyncpg
 import msgspec
 
-from screenloop.actions import Action
 from screenloop.errors import ConfigError, InfraFault, LeaseLost, ScreenloopError
 from screenloop.manager.clock import Clock, SystemClock
 from screenloop.manager.failures import message_of
 from screenloop.manager.journal import ownership
 from screenloop.manager.journal.base import FreeRecord, Intent, Journalled, LeaseRecord
 from screenloop.manager.journal.ownership import ME, JournalOwner
-from screenloop.types import EnvRef
+from screenloop.manager.journal.rows import (
+    intent_row,
+    read_free,
+    read_intent,
+    read_lease,
+    row_of,
+)
 
 LAYOUT = 1
 """Number of the table layout, kept in the table `layout`."""
@@ -157,8 +162,7 @@ class PostgresJournal:
 
     async def grant(self, record: LeaseRecord) -> None:
         """Write down a Lease in place of whatever was known of its Instance."""
-        holder = (record.lease_id, record.run_id, record.request_id, record.ttl_s)
-        if not await self._write(_GRANT, *_place(record), *holder):
+        if not await self._write(_GRANT, *row_of(record)):
             raise LeaseLost(
                 f"the journal knows fence {record.fence} of {record.instance} or a newer one, or "
                 "another manager owns it: it cannot be granted"
@@ -166,7 +170,7 @@ class PostgresJournal:
 
     async def end(self, record: FreeRecord) -> None:
         """Write down that nobody holds the Instance any more."""
-        await self._write(_END, *_place(record), None, None, None, None)
+        await self._write(_END, *row_of(record))
 
     async def forget(self, instance: str) -> None:
         """Strike off an Instance that is gone for good."""
@@ -174,16 +178,7 @@ class PostgresJournal:
 
     async def intend(self, intent: Intent) -> None:
         """Write down a step before the host is asked."""
-        action = msgspec.json.encode(intent.action)
-        await self._write(
-            _INTEND,
-            intent.instance,
-            intent.fence,
-            intent.action_id,
-            intent.lease_id,
-            action,
-            intent.deadline_s,
-        )
+        await self._write(_INTEND, *intent_row(intent))
 
     async def settle(self, instance: str, fence: int, action_id: str) -> None:
         """Strike off an intent whose end is known."""
@@ -201,9 +196,9 @@ class PostgresJournal:
                 inherited = await ownership.inherit(connection, self._member, epoch)
                 if inherited is None:
                     raise self._lose_place()
-                leases = [_lease(row) for row in await connection.fetch(_LEASES, manager)]
-                free = [_free(row) for row in await connection.fetch(_FREE, manager)]
-                intents = [_intent(row) for row in await connection.fetch(_INTENTS, manager)]
+                leases = [read_lease(row) for row in await connection.fetch(_LEASES, manager)]
+                free = [read_free(row) for row in await connection.fetch(_FREE, manager)]
+                intents = [read_intent(row) for row in await connection.fetch(_INTENTS, manager)]
         if inherited.managers:
             _log.warning(
                 "%s took over %d instances from silent managers: %s",
@@ -343,55 +338,3 @@ async def _leave_as_it_is(connection: Any) -> None:
 
     What the pool would do else is one more message to the server for each call.
     """
-
-
-def _place(record: LeaseRecord | FreeRecord) -> tuple[Any, ...]:
-    width, height = record.env.size_px
-    return (
-        record.instance,
-        record.fence,
-        record.env.kind,
-        width,
-        height,
-        record.host,
-        record.boot,
-    )
-
-
-def _env(row: Any) -> EnvRef:
-    return EnvRef(kind=row["kind"], size_px=(row["width"], row["height"]))
-
-
-def _lease(row: Any) -> LeaseRecord:
-    return LeaseRecord(
-        instance=row["instance"],
-        fence=row["fence"],
-        env=_env(row),
-        host=row["host"],
-        boot=row["boot"],
-        lease_id=row["lease_id"],
-        run_id=row["run_id"],
-        request_id=row["request_id"],
-        ttl_s=row["ttl_s"],
-    )
-
-
-def _free(row: Any) -> FreeRecord:
-    return FreeRecord(
-        instance=row["instance"],
-        fence=row["fence"],
-        env=_env(row),
-        host=row["host"],
-        boot=row["boot"],
-    )
-
-
-def _intent(row: Any) -> Intent:
-    return Intent(
-        instance=row["instance"],
-        fence=row["fence"],
-        action_id=row["action_id"],
-        lease_id=row["lease_id"],
-        action=msgspec.json.decode(row["action"], type=Action),
-        deadline_s=row["deadline_s"],
-    )

@@ -15,10 +15,15 @@ from typing import Any
 
 import msgspec
 
-from screenloop.actions import Action
 from screenloop.errors import ConfigError, InfraFault, LeaseLost
 from screenloop.manager.journal.base import FreeRecord, Intent, Journalled, LeaseRecord
-from screenloop.types import EnvRef
+from screenloop.manager.journal.rows import (
+    intent_row,
+    read_free,
+    read_intent,
+    read_lease,
+    row_of,
+)
 
 SCHEMA = 1
 """Number of the table layout, kept in the file's `user_version`."""
@@ -84,8 +89,7 @@ class SqliteJournal:
 
     async def grant(self, record: LeaseRecord) -> None:
         """Write down a Lease in place of whatever was known of its Instance."""
-        holder = (record.lease_id, record.run_id, record.request_id, record.ttl_s)
-        if self._write(_GRANT, (*_place(record), *holder)) == 0:
+        if self._write(_GRANT, row_of(record)) == 0:
             raise LeaseLost(
                 f"the journal knows fence {record.fence} of {record.instance} or a newer one: it "
                 "cannot be granted"
@@ -93,7 +97,7 @@ class SqliteJournal:
 
     async def end(self, record: FreeRecord) -> None:
         """Write down that nobody holds the Instance any more."""
-        if self._write(_END, (*_place(record), None, None, None, None)) > 0:
+        if self._write(_END, row_of(record)) > 0:
             # An intent left behind by a crash here has no lease and is never asked for.
             self._write(_STRIKE, (record.instance,))
 
@@ -105,16 +109,7 @@ class SqliteJournal:
     async def intend(self, intent: Intent) -> None:
         """Write down a step before the host is asked."""
         self._numbers += 1
-        row = (
-            intent.instance,
-            intent.fence,
-            intent.action_id,
-            intent.lease_id,
-            msgspec.json.encode(intent.action),
-            intent.deadline_s,
-            self._numbers,
-        )
-        self._write(_INTEND, row)
+        self._write(_INTEND, (*intent_row(intent), self._numbers))
 
     async def settle(self, instance: str, fence: int, action_id: str) -> None:
         """Strike off an intent whose end is known."""
@@ -123,9 +118,9 @@ class SqliteJournal:
     async def load(self) -> Journalled:
         """Return all that is known."""
         try:
-            leases = [_lease(row) for row in self._db.execute(_LEASES)]
-            free = [_free(row) for row in self._db.execute(_FREE)]
-            intents = [_intent(row) for row in self._db.execute(_INTENTS)]
+            leases = [read_lease(row) for row in self._db.execute(_LEASES)]
+            free = [read_free(row) for row in self._db.execute(_FREE)]
+            intents = [read_intent(row) for row in self._db.execute(_INTENTS)]
             last = self._db.execute("SELECT COALESCE(MAX(number), 0) FROM intents").fetchone()
         except (sqlite3.Error, msgspec.MsgspecError) as error:
             raise InfraFault(f"cannot read the journal {self._path}: {error}") from error
@@ -140,6 +135,7 @@ class SqliteJournal:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             db = sqlite3.connect(self._path, isolation_level=None, timeout=BUSY_S)
+            db.row_factory = sqlite3.Row
             try:
                 db.execute("PRAGMA locking_mode = EXCLUSIVE")
                 db.execute("PRAGMA journal_mode = WAL")
@@ -172,49 +168,3 @@ class SqliteJournal:
             return self._db.execute(statement, values).rowcount
         except sqlite3.Error as error:
             raise InfraFault(f"cannot write the journal {self._path}: {error}") from error
-
-
-def _place(record: LeaseRecord | FreeRecord) -> tuple[Any, ...]:
-    width, height = record.env.size_px
-    return (
-        record.instance,
-        record.fence,
-        record.env.kind,
-        width,
-        height,
-        record.host,
-        record.boot,
-    )
-
-
-def _env(row: Sequence[Any]) -> EnvRef:
-    return EnvRef(kind=row[2], size_px=(row[3], row[4]))
-
-
-def _lease(row: Sequence[Any]) -> LeaseRecord:
-    return LeaseRecord(
-        instance=row[0],
-        fence=row[1],
-        env=_env(row),
-        host=row[5],
-        boot=row[6],
-        lease_id=row[7],
-        run_id=row[8],
-        request_id=row[9],
-        ttl_s=row[10],
-    )
-
-
-def _free(row: Sequence[Any]) -> FreeRecord:
-    return FreeRecord(instance=row[0], fence=row[1], env=_env(row), host=row[5], boot=row[6])
-
-
-def _intent(row: Sequence[Any]) -> Intent:
-    return Intent(
-        instance=row[0],
-        fence=row[1],
-        action_id=row[2],
-        lease_id=row[3],
-        action=msgspec.json.decode(row[4], type=Action),
-        deadline_s=row[5],
-    )

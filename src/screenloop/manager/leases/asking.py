@@ -9,7 +9,7 @@ from typing import TypeVar
 from screenloop.errors import DeadlinePassed, InfraFault, ScreenloopError
 from screenloop.manager.clock import Clock
 from screenloop.manager.failures import message_of
-from screenloop.manager.hosts.unreachable import HostUnreachable
+from screenloop.manager.hosts.base import HostUnreachable
 
 GRACE_S = 1.0
 """How much longer than the deadline a host may take to say that it was missed."""

@@ -13,13 +13,13 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any
 
 from screenloop.errors import InfraFault, LeaseLost, ScreenloopError
+from screenloop.manager.base import LeaseToken
 from screenloop.manager.clock import Clock
 from screenloop.manager.failures import message_of
-from screenloop.manager.hosts.base import LeaseToken
 from screenloop.manager.journal.base import FreeRecord, Journal, LeaseRecord
 from screenloop.manager.leases.asking import ask
-from screenloop.manager.leases.table import Held, LeaseTable
-from screenloop.manager.supply.base import Supply, Taken
+from screenloop.manager.leases.table import HeldLease, LeaseTable
+from screenloop.manager.supply.base import ReadyInstance, Supply
 from screenloop.types import EnvRef, Lease
 
 BIND_S = 10.0
@@ -47,7 +47,7 @@ class Grants:
         self._supply = supply
         self._clock = clock
         self._new_id = new_id
-        self._taken: dict[str, Taken] = {}
+        self._taken: dict[str, ReadyInstance] = {}
         """What the supply said of each Instance that is held."""
         self._owed: dict[str, FreeRecord | None] = {}
         """Ends that could not be journalled, by Instance; `None` where it is gone for good."""
@@ -107,13 +107,13 @@ class Grants:
             return self.enter(record, taken)
         raise AssertionError("unreachable")
 
-    def enter(self, record: LeaseRecord, taken: Taken) -> Lease:
+    def enter(self, record: LeaseRecord, taken: ReadyInstance) -> Lease:
         """Put a Lease in force whose host knows of it, with its whole time to live."""
         held = self._table.grant(record, self._clock.now_s())
         self._taken[record.instance] = taken
         return self.lease(held)
 
-    def lease(self, held: Held) -> Lease:
+    def lease(self, held: HeldLease) -> Lease:
         """Return the Lease as its holder sees it."""
         record = held.record
         taken = self._taken[record.instance]
@@ -128,21 +128,20 @@ class Grants:
 
     async def bind(self, record: LeaseRecord) -> None:
         """Have the host put the Lease's fence in force."""
-        grip = LeaseToken(instance=record.instance, lease_id=record.lease_id, fence=record.fence)
-        await self._bind(grip, record.ttl_s)
+        await self._bind(record.token, record.ttl_s)
 
-    async def _bind(self, grip: LeaseToken, ttl_s: float) -> None:
-        host = self._supply.host_of(grip.instance)
+    async def _bind(self, token: LeaseToken, ttl_s: float) -> None:
+        host = self._supply.host_of(token.instance)
         await ask(
-            lambda left_s: host.bind(grip, ttl_s=ttl_s, deadline_s=left_s),
-            where=f"bind of {grip.instance}",
+            lambda left_s: host.bind(token, ttl_s=ttl_s, deadline_s=left_s),
+            where=f"bind of {token.instance}",
             deadline_s=BIND_S,
             clock=self._clock,
         )
 
     # ---- ends --------------------------------------------------------------------------------
 
-    def park(self, held: Held) -> Awaitable[None]:
+    def park(self, held: HeldLease) -> Awaitable[None]:
         """Give the Instance of a Lease that ended in order back, once its host knows.
 
         Begins at once, and is carried through whether or not the answer is waited for.
@@ -150,7 +149,7 @@ class Grants:
         self._taken.pop(held.record.instance, None)
         return asyncio.shield(self._begin(held.record, self._park(held.record)))
 
-    async def discard(self, held: Held, reason: str) -> None:
+    async def discard(self, held: HeldLease, reason: str) -> None:
         """Give the Instance of a Lease that ended badly back, never to be used again."""
         self._taken.pop(held.record.instance, None)
         await self.throw_away(held.record, reason)

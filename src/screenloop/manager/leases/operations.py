@@ -1,36 +1,33 @@
-"""The operations under a Lease.
+"""Operations under a Lease: admitted by the table, one at a time, asked of the host in time.
 
-Each is admitted by the table; a step is written down as an intent before the host is asked, and
-struck off before the answer goes out.
+A step is written down as an intent before the host is asked, and struck off before the answer goes
+out. A host that cannot be reached is asked again.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from screenloop.actions import Action
 from screenloop.errors import InfraFault
+from screenloop.manager.base import LeaseToken, OperationFor, TakeStep, Verbs
 from screenloop.manager.clock import Clock
 from screenloop.manager.failures import REFUSALS, message_of
-from screenloop.manager.hosts.base import Host, LeaseToken
-from screenloop.manager.hosts.unreachable import HostUnreachable
+from screenloop.manager.hosts.base import HostUnreachable
 from screenloop.manager.journal.base import Intent, Journal
 from screenloop.manager.leases.asking import ask
 from screenloop.manager.leases.grants import Grants
 from screenloop.manager.leases.locks import LeaseLocks
-from screenloop.manager.leases.table import Held, LeaseTable
+from screenloop.manager.leases.table import HeldLease, LeaseTable
 from screenloop.manager.supply.base import Supply
 from screenloop.manager.watch.observer import Observer
-from screenloop.types import Claim, Observation, Start, StepResult, Verdict, Want
 
-T = TypeVar("T")
+R = TypeVar("R")
 _log = logging.getLogger(__name__)
 
 
-class LeasedOperations:
-    """What holders of Leases may ask for; see `operations.Operations`.
+class LeasedOperations(Verbs[LeaseToken]):
+    """What holders of Leases may ask for.
 
     A failure that is no refusal costs the Instance, and with it the Lease.
     """
@@ -51,116 +48,61 @@ class LeasedOperations:
         self._grants = grants
         self._clock = clock
         self._observer = observer
-        self._turns = LeaseLocks()
+        self._locks = LeaseLocks()
 
-    async def reset(self, grip: LeaseToken, start: Start, *, deadline_s: float) -> Observation:
-        """Bring the Instance to a Task's initial state; `evaluate` will judge that Task."""
-        return await self._operate(
-            grip,
-            "reset",
-            deadline_s,
-            lambda host, left_s: host.reset(grip, start, deadline_s=left_s),
-        )
-
-    async def observe(
-        self, grip: LeaseToken, want: Sequence[Want] = ("frame",), *, deadline_s: float
-    ) -> Observation:
-        """See what is there now."""
-        return await self._operate(
-            grip,
-            "observe",
-            deadline_s,
-            lambda host, left_s: host.observe(grip, want, deadline_s=left_s),
-        )
-
-    async def step(
-        self, grip: LeaseToken, action_id: str, action: Action, *, deadline_s: float
-    ) -> StepResult:
-        """Carry out one Action once; the same id again returns the first result."""
-        intent = Intent(
-            instance=grip.instance,
-            fence=grip.fence,
-            lease_id=grip.lease_id,
-            action_id=action_id,
-            action=action,
-            deadline_s=deadline_s,
-        )
-        return await self._operate(
-            grip,
-            "step",
-            deadline_s,
-            lambda host, left_s: host.step(grip, action_id, action, deadline_s=left_s),
-            intent,
-        )
-
-    async def evaluate(self, grip: LeaseToken, claim: Claim, *, deadline_s: float) -> Verdict:
-        """Judge the Task of the last reset; the Episode may go on."""
-        return await self._operate(
-            grip,
-            "evaluate",
-            deadline_s,
-            lambda host, left_s: host.evaluate(grip, claim, deadline_s=left_s),
-        )
-
-    async def release(self, grip: LeaseToken) -> None:
-        """Give the Instance back; a Lease that is already gone is left alone."""
-        held = self._table.release(grip.lease_id, grip.fence, grip.instance)
-        if held is not None:
-            await self._grants.park(held)
-        else:
-            # It may be ending just now: answered before that is written down, it could come back.
-            await self._grants.ended(grip.lease_id)
-
-    async def _operate(
-        self,
-        grip: LeaseToken,
-        name: str,
-        deadline_s: float,
-        operation: Callable[[Host, float], Awaitable[T]],
-        intent: Intent | None = None,
-    ) -> T:
+    async def operate(
+        self, token: LeaseToken, operation: OperationFor[R], *, deadline_s: float
+    ) -> R:
+        """Carry out one operation for the holder of a Lease."""
         began_s = self._clock.now_s()
-        held = self._table.admit(grip.lease_id, grip.fence, grip.instance, began_s)
+        verb = operation.verb
+        held = self._table.admit(token, began_s)
+        step = operation if isinstance(operation, TakeStep) else None
         failure: BaseException | None = None
         try:
-            await self._turns.take(grip.lease_id, f"{name} on {grip.instance}", deadline_s)
+            await self._locks.take(token.lease_id, f"{verb} on {token.instance}", deadline_s)
             try:
                 self._table.require(held)
                 left_s = deadline_s - (self._clock.now_s() - began_s)
-                if intent is not None:
+                if step is None:
+                    return await self._ask(held, token, operation, left_s)
+                intent = Intent(token=token, step=step, deadline_s=deadline_s)
+                try:
                     await self._journal.intend(intent)
-                result = await self._ask(held, grip, name, left_s, operation)
-                if intent is not None:
+                    result = await self._ask(held, token, operation, left_s)
+                except REFUSALS:
                     await self._settle(intent)
+                    raise
+                await self._settle(intent)
                 return result
-            except REFUSALS:
-                if intent is not None:
-                    await self._settle(intent)
-                raise
             finally:
-                self._turns.leave(grip.lease_id)
+                self._locks.leave(token.lease_id)
         except BaseException as error:
             failure = error
             raise
         finally:
             self._table.finish(held)
             seconds = self._clock.now_s() - began_s
-            action_id = intent.action_id if intent is not None else ""
-            self._observer.operated(held.record, name, seconds, failure, action_id)
+            action_id = step.action_id if step is not None else ""
+            self._observer.operated(held.record, verb, seconds, failure, action_id)
+
+    async def release(self, token: LeaseToken) -> None:
+        """Give the Instance back; a Lease that is already gone is left alone."""
+        held = self._table.release(token)
+        if held is not None:
+            await self._grants.park(held)
+        else:
+            # It may be ending just now: answered before that is written down, it could come back.
+            await self._grants.ended(token.lease_id)
 
     async def _ask(
-        self,
-        held: Held,
-        grip: LeaseToken,
-        name: str,
-        deadline_s: float,
-        operation: Callable[[Host, float], Awaitable[T]],
-    ) -> T:
-        where = f"{name} on {grip.instance}"
+        self, held: HeldLease, token: LeaseToken, operation: OperationFor[R], deadline_s: float
+    ) -> R:
+        where = f"{operation.verb} on {token.instance}"
         try:
-            host = self._supply.host_of(grip.instance)
+            host = self._supply.host_of(token.instance)
             return await ask(
-                lambda left_s: operation(host, left_s),
+                lambda left_s: host.operate(token, operation, deadline_s=left_s),
                 where=where,
                 deadline_s=deadline_s,
                 clock=self._clock,
@@ -172,7 +114,8 @@ class LeasedOperations:
             # The Lease stays: its holder may ask again with the same action id.
             raise InfraFault(f"{where}: {error}") from error
         except BaseException as error:
-            reason = f"{grip.instance} failed or was closed: {name}: {message_of(error)}"
+            words = f"{operation.verb}: {message_of(error)}"
+            reason = f"{token.instance} failed or was closed: {words}"
             if self._table.end(held, reason) is not None:
                 self._observer.lost(held.record, reason)
                 await self._grants.discard(held, reason)
@@ -180,7 +123,8 @@ class LeasedOperations:
 
     async def _settle(self, intent: Intent) -> None:
         """Strike an intent off; left behind, it is only asked for once more."""
+        token, action_id = intent.token, intent.step.action_id
         try:
-            await self._journal.settle(intent.instance, intent.fence, intent.action_id)
+            await self._journal.settle(token.instance, token.fence, action_id)
         except InfraFault as error:
-            _log.warning("the intent of %s is not settled: %s", intent.action_id, error)
+            _log.warning("the intent of %s is not settled: %s", action_id, error)

@@ -8,14 +8,14 @@ from screenloop.errors import ScreenloopError
 from screenloop.manager.journal.base import FreeRecord, Intent, Journal, LeaseRecord
 from screenloop.manager.leases.grants import Grants
 from screenloop.manager.leases.table import LeaseTable
-from screenloop.manager.supply.base import Known, Supply, Taken
+from screenloop.manager.supply.base import KnownInstance, ReadyInstance, Supply
 from screenloop.types import Lease, Struct
 
 AT_ONCE = 64
 """Leases that are taken over at the same time."""
 
 
-class Revoked(Struct, frozen=True, kw_only=True):
+class RevokedLease(Struct, frozen=True, kw_only=True):
     """A Lease that could not be taken over."""
 
     lease_id: str
@@ -28,22 +28,22 @@ class Recovery(Struct, frozen=True, kw_only=True):
 
     leases: tuple[str, ...] = ()
     """Ids of those taken over, each with its whole time to live."""
-    revoked: tuple[Revoked, ...] = ()
+    revoked: tuple[RevokedLease, ...] = ()
     asked_again: int = 0
     """Steps that were under way and were asked for once more, by their action ids."""
 
 
-class TakenOver(Struct, frozen=True, kw_only=True):
+class Takeover(Struct, frozen=True, kw_only=True):
     """The Leases of an earlier manager, and the steps it died over."""
 
     leases: tuple[Lease, ...]
-    revoked: tuple[Revoked, ...]
+    revoked: tuple[RevokedLease, ...]
     intents: tuple[tuple[Lease, Intent], ...]
 
 
 async def take_over(
     table: LeaseTable, journal: Journal, supply: Supply, grants: Grants
-) -> TakenOver:
+) -> Takeover:
     """Bring the table to what the journal and the hosts say.
 
     Each Lease is bound again under its own fence, for the earlier manager may have died before it
@@ -59,7 +59,7 @@ async def take_over(
         table.note_fence(known.instance, known.fence)
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def resume(record: LeaseRecord) -> Lease | Revoked:
+    async def resume(record: LeaseRecord) -> Lease | RevokedLease:
         taken = adopted.found.get(record.instance)
         if taken is None:
             reason = adopted.gone.get(record.instance, "nothing is known of its instance")
@@ -71,19 +71,19 @@ async def take_over(
     await grants.strike(one.instance for one in state.free if one.instance not in adopted.found)
     leases = tuple(end for end in ends if isinstance(end, Lease))
     by_instance = {lease.instance: lease for lease in leases}
-    return TakenOver(
+    return Takeover(
         leases=leases,
-        revoked=tuple(end for end in ends if isinstance(end, Revoked)),
+        revoked=tuple(end for end in ends if isinstance(end, RevokedLease)),
         intents=tuple(
-            (by_instance[intent.instance], intent)
+            (by_instance[intent.token.instance], intent)
             for intent in state.intents
-            if intent.instance in by_instance
+            if intent.token.instance in by_instance
         ),
     )
 
 
-def _known(record: LeaseRecord | FreeRecord) -> Known:
-    return Known(
+def _known(record: LeaseRecord | FreeRecord) -> KnownInstance:
+    return KnownInstance(
         instance=record.instance,
         env=record.env,
         host=record.host,
@@ -93,20 +93,22 @@ def _known(record: LeaseRecord | FreeRecord) -> Known:
 
 
 async def _resume(
-    table: LeaseTable, grants: Grants, record: LeaseRecord, taken: Taken
-) -> Lease | Revoked:
+    table: LeaseTable, grants: Grants, record: LeaseRecord, taken: ReadyInstance
+) -> Lease | RevokedLease:
     try:
         await grants.bind(record)
     except ScreenloopError as error:
         reason = f"{record.instance} could not be taken over: {error}"
         table.remember(record, reason)
         await grants.throw_away(record, reason)
-        return Revoked(lease_id=record.lease_id, instance=record.instance, reason=reason)
+        return RevokedLease(lease_id=record.lease_id, instance=record.instance, reason=reason)
     return grants.enter(record, taken)
 
 
-async def _revoke(table: LeaseTable, grants: Grants, record: LeaseRecord, reason: str) -> Revoked:
+async def _revoke(
+    table: LeaseTable, grants: Grants, record: LeaseRecord, reason: str
+) -> RevokedLease:
     table.remember(record, reason)
     table.forget(record.instance)
     await grants.strike([record.instance])
-    return Revoked(lease_id=record.lease_id, instance=record.instance, reason=reason)
+    return RevokedLease(lease_id=record.lease_id, instance=record.instance, reason=reason)

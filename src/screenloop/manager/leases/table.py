@@ -11,14 +11,17 @@ import heapq
 from collections import OrderedDict
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from screenloop.errors import LeaseLost
+from screenloop.manager.base import LeaseToken
 from screenloop.manager.journal.base import LeaseRecord
 
 KEEP_ENDED = 20_000
 """Ended Leases that are remembered with their reason."""
 
 
-class Held:
+class HeldLease:
     """A Lease in force, as the table keeps it; read by all, changed by the table only."""
 
     __slots__ = ("expires_s", "in_flight", "record")
@@ -30,14 +33,13 @@ class Held:
         """Admitted operations that are not over."""
 
 
-class Ended:
+class EndedLease:
     """A Lease that is over."""
 
-    __slots__ = ("fence", "instance", "reason", "request_id")
+    __slots__ = ("reason", "request_id", "token")
 
     def __init__(self, record: LeaseRecord, reason: str) -> None:
-        self.instance = record.instance
-        self.fence = record.fence
+        self.token = record.token
         self.request_id = record.request_id
         self.reason = reason
 
@@ -55,20 +57,20 @@ class LeaseTable:
         """
         self._fencing = fencing
         self._keep_ended = keep_ended
-        self._by_id: dict[str, Held] = {}
-        self._by_instance: dict[str, Held] = {}
-        self._by_request: dict[str, Held] = {}
+        self._by_id: dict[str, HeldLease] = {}
+        self._by_instance: dict[str, HeldLease] = {}
+        self._by_request: dict[str, HeldLease] = {}
         self._fences: dict[str, int] = {}
         self._ends: list[tuple[float, str]] = []
         """Heap of (end, lease id); an entry whose Lease ended or was renewed is stale."""
-        self._ended: OrderedDict[str, Ended] = OrderedDict()
+        self._ended: OrderedDict[str, EndedLease] = OrderedDict()
         self._ended_requests: dict[str, str] = {}
 
     def __len__(self) -> int:
         """Return how many Leases are held, expired ones that nobody ended included."""
         return len(self._by_id)
 
-    def __iter__(self) -> Iterator[Held]:
+    def __iter__(self) -> Iterator[HeldLease]:
         """Go through the Leases that are held."""
         return iter(list(self._by_id.values()))
 
@@ -89,7 +91,7 @@ class LeaseTable:
         """Learn of a fence from a journal."""
         self._fences[instance] = max(self._fences.get(instance, 0), fence)
 
-    def grant(self, record: LeaseRecord, now_s: float) -> Held:
+    def grant(self, record: LeaseRecord, now_s: float) -> HeldLease:
         """Put a Lease in force.
 
         Raises:
@@ -107,14 +109,14 @@ class LeaseTable:
                 f"{record.fence} cannot be granted"
             )
         self._fences[record.instance] = record.fence
-        held = Held(record, now_s + record.ttl_s)
+        held = HeldLease(record, now_s + record.ttl_s)
         self._by_id[record.lease_id] = held
         self._by_instance[record.instance] = held
         self._by_request[record.request_id] = held
         self._push(held)
         return held
 
-    def of_request(self, request_id: str, now_s: float) -> Held | None:
+    def of_request(self, request_id: str, now_s: float) -> HeldLease | None:
         """Return the Lease that answers a request, `None` when it was never granted.
 
         Raises:
@@ -132,23 +134,23 @@ class LeaseTable:
             )
         return None
 
-    def held_by_request(self, request_id: str) -> Held | None:
+    def held_by_request(self, request_id: str) -> HeldLease | None:
         """Return the Lease in force that answers a request."""
         return self._by_request.get(request_id)
 
     # ---- use ---------------------------------------------------------------------------------
 
-    def admit(self, lease_id: str, fence: int, instance: str, now_s: float) -> Held:
+    def admit(self, token: LeaseToken, now_s: float) -> HeldLease:
         """Let the holder carry out one operation, and renew the Lease; `finish` follows.
 
         Raises:
             LeaseLost: it expired, ended or was replaced; says which and why.
         """
-        held = self._by_id.get(lease_id)
-        if held is None or held.record.fence != fence or held.record.instance != instance:
-            late = None if self._fencing else self._by_instance.get(instance)
+        held = self._held(token)
+        if held is None:
+            late = None if self._fencing else self._by_instance.get(token.instance)
             if late is None:
-                raise self._refusal(lease_id, fence, instance)
+                raise self._refusal(token)
             held = late
         elif self._fencing:
             self._require_time(held, now_s)
@@ -156,19 +158,18 @@ class LeaseTable:
         held.in_flight += 1
         return held
 
-    def finish(self, held: Held) -> None:
+    def finish(self, held: HeldLease) -> None:
         """Note that an admitted operation is over."""
         held.in_flight -= 1
 
-    def require(self, held: Held) -> None:
+    def require(self, held: HeldLease) -> None:
         """Refuse to go on under a Lease that ended since it was admitted.
 
         Raises:
             LeaseLost: says why it is over.
         """
-        record = held.record
-        if self._by_id.get(record.lease_id) is not held:
-            raise self._refusal(record.lease_id, record.fence, record.instance)
+        if self._by_id.get(held.record.lease_id) is not held:
+            raise self._refusal(held.record.token)
 
     def renew(self, instance: str, fence: int, used_s: float) -> None:
         """Take note that the holder used the Instance at this time without asking the manager."""
@@ -178,19 +179,17 @@ class LeaseTable:
 
     # ---- ends --------------------------------------------------------------------------------
 
-    def release(self, lease_id: str, fence: int, instance: str) -> Held | None:
+    def release(self, token: LeaseToken) -> HeldLease | None:
         """End a Lease for its holder; `None` when it is already over or was never known."""
-        held = self._by_id.get(lease_id)
-        if held is None or held.record.fence != fence or held.record.instance != instance:
-            return None
-        return self.end(held, "it was released")
+        held = self._held(token)
+        return None if held is None else self.end(held, "it was released")
 
-    def revoke(self, instance: str, reason: str) -> Held | None:
+    def revoke(self, instance: str, reason: str) -> HeldLease | None:
         """End whatever Lease is on the Instance."""
         held = self._by_instance.get(instance)
         return None if held is None else self.end(held, reason)
 
-    def end(self, held: Held, reason: str) -> Held | None:
+    def end(self, held: HeldLease, reason: str) -> HeldLease | None:
         """End a Lease and remember why; `None` when it had ended before."""
         record = held.record
         if self._by_id.get(record.lease_id) is not held:
@@ -208,20 +207,20 @@ class LeaseTable:
 
     def remember(self, record: LeaseRecord, reason: str) -> None:
         """Keep why a Lease is over, also of one that was never in force here."""
-        self._ended[record.lease_id] = Ended(record, reason)
+        self._ended[record.lease_id] = EndedLease(record, reason)
         self._ended_requests[record.request_id] = record.lease_id
         while len(self._ended) > self._keep_ended:
             _, oldest = self._ended.popitem(last=False)
             self._ended_requests.pop(oldest.request_id, None)
 
-    def expire(self, now_s: float) -> list[Held]:
+    def expire(self, now_s: float) -> list[HeldLease]:
         """End the Leases whose time is over and return them.
 
         One with an operation in flight goes on until that is over, so that its Instance is not
         given to somebody else in the middle.
         """
-        over: list[Held] = []
-        busy: list[Held] = []
+        over: list[HeldLease] = []
+        busy: list[HeldLease] = []
         while self._ends and self._ends[0][0] <= now_s:
             _, lease_id = heapq.heappop(self._ends)
             held = self._by_id.get(lease_id)
@@ -244,20 +243,29 @@ class LeaseTable:
 
     # ---- parts -------------------------------------------------------------------------------
 
-    def _push(self, held: Held) -> None:
+    def _push(self, held: HeldLease) -> None:
         heapq.heappush(self._ends, (held.expires_s, held.record.lease_id))
 
-    def _require_time(self, held: Held, now_s: float) -> None:
+    def _require_time(self, held: HeldLease, now_s: float) -> None:
         if now_s >= held.expires_s:
             raise LeaseLost(f"lease {held.record.lease_id} expired; ask for a new one")
 
-    def _refusal(self, lease_id: str, fence: int, instance: str) -> LeaseLost:
-        ended = self._ended.get(lease_id)
-        at = self._fences.get(instance)
-        words = f"lease {lease_id} shows fence {fence} of {instance}"
-        if ended is not None and (ended.fence, ended.instance) == (fence, instance):
+    def _held(self, token: LeaseToken) -> HeldLease | None:
+        """Return the Lease in force that a token stands for."""
+        held = self._by_id.get(token.lease_id)
+        if held is None:
+            return None
+        record = held.record
+        fits = record.fence == token.fence and record.instance == token.instance
+        return held if fits else None
+
+    def _refusal(self, token: LeaseToken) -> LeaseLost:
+        ended = self._ended.get(token.lease_id)
+        instance, at = token.instance, self._fences.get(token.instance)
+        words = f"lease {token.lease_id} shows fence {token.fence} of {instance}"
+        if ended is not None and ended.token == replace(token, turn=0):
             words += f", but is over: {ended.reason}"
-            if at is not None and at > fence:
+            if at is not None and at > token.fence:
                 words += f"; {instance} is at fence {at}"
         elif at is None:
             words += ", but this manager knows no such lease or instance"

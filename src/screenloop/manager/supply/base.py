@@ -14,7 +14,7 @@ from screenloop.manager.hosts.base import Host
 from screenloop.types import EnvRef, EnvSpec, Struct
 
 
-class Taken(Struct, frozen=True, kw_only=True):
+class ReadyInstance(Struct, frozen=True, kw_only=True):
     """A ready Instance that nobody else gets until it is given back."""
 
     instance: str
@@ -31,7 +31,7 @@ class Taken(Struct, frozen=True, kw_only=True):
     """Where clients may reach the host by themselves; empty where they may not."""
 
 
-class Known(Struct, frozen=True, kw_only=True):
+class KnownInstance(Struct, frozen=True, kw_only=True):
     """An Instance that an earlier manager left in its journal."""
 
     instance: str
@@ -42,10 +42,10 @@ class Known(Struct, frozen=True, kw_only=True):
     """Whether a Lease is on it: it must not be given out by `take`."""
 
 
-class Adopted(Struct, frozen=True, kw_only=True):
+class AdoptedInstances(Struct, frozen=True, kw_only=True):
     """What became of the Instances that an earlier manager left."""
 
-    found: Mapping[str, Taken]
+    found: Mapping[str, ReadyInstance]
     """By name, those still there in the same boot of their host."""
     gone: Mapping[str, str]
     """By name, why the others are not: "host phone-3 is gone: killed"."""
@@ -90,7 +90,7 @@ class Supply(Protocol):
         """
         ...
 
-    async def take(self, env: EnvRef, run_id: str, *, deadline_s: float) -> Taken:
+    async def take(self, env: EnvRef, run_id: str, *, deadline_s: float) -> ReadyInstance:
         """Wait for a ready Instance, in the Run's fair turn.
 
         A caller that is cancelled has taken nothing: what was already set aside for it goes back.
@@ -121,7 +121,7 @@ class Supply(Protocol):
         """
         ...
 
-    async def adopt(self, known: Sequence[Known]) -> Adopted:
+    async def adopt(self, known: Sequence[KnownInstance]) -> AdoptedInstances:
         """Find the hosts and Instances of an earlier manager again; called once, at the start.
 
         Those found and `held` count as taken, the others found as free. Each name in `known` is in

@@ -11,7 +11,7 @@ from typing import Any
 
 from screenloop.errors import ScreenloopError
 from screenloop.manager.clock import Clock
-from screenloop.manager.supply.base import SupplyListener, Taken
+from screenloop.manager.supply.base import ReadyInstance, SupplyListener
 from screenloop.manager.supply.desired import Timing
 from screenloop.manager.supply.queue import AcquireQueue
 from screenloop.manager.supply.tokens import HostTokens
@@ -21,9 +21,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(kw_only=True)
 class PoolContext:
-    """What every pool of a supply works with."""
+    """What every pool of a supply tasks with."""
 
-    queue: AcquireQueue[Taken]
+    queue: AcquireQueue[ReadyInstance]
     """Those who wait for an Instance."""
     tokens: HostTokens
     blobs: str
@@ -41,7 +41,7 @@ class PoolContext:
     listener: SupplyListener | None = None
 
 
-class Works:
+class BackgroundTasks:
     """Tasks in the background whose failures are only logged: the next look sees what is amiss."""
 
     def __init__(self, name: str) -> None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from screenloop.manager.supply.base import Taken
+from screenloop.manager.supply.base import ReadyInstance
 from screenloop.manager.supply.context import PoolContext
 from screenloop.manager.supply.pool import Pool, Unit
 
 
-class PoolDesk:
+class InstanceDesk:
     """Between a pool and those who want its Instances; nothing here waits."""
 
     def __init__(self, pool: Pool, around: PoolContext) -> None:
         self._pool = pool
         self._around = around
 
-    def take_free(self, run_id: str) -> Taken | None:
+    def take_free(self, run_id: str) -> ReadyInstance | None:
         """Return a free Instance at once, if there is one."""
         unit = self._pool.pop_free()
         if unit is None:

@@ -7,9 +7,8 @@ import logging
 from msgspec.structs import replace
 
 from screenloop.errors import ConfigError, InfraFault, ScreenloopError
-from screenloop.manager.hosts.base import Launcher
-from screenloop.manager.hosts.unreachable import HostUnreachable
-from screenloop.manager.supply.context import PoolContext, Works
+from screenloop.manager.hosts.base import HostUnreachable, Launcher
+from screenloop.manager.supply.context import BackgroundTasks, PoolContext
 from screenloop.manager.supply.pool import HostRecord, Pool, Unit
 
 TROUBLE_AFTER = 3
@@ -18,14 +17,16 @@ TROUBLE_AFTER = 3
 _log = logging.getLogger(__name__)
 
 
-class Setbacks:
+class PoolFailures:
     """Strikes off what is lost, waits longer with each failure, and lets people know."""
 
-    def __init__(self, pool: Pool, launcher: Launcher, around: PoolContext, works: Works) -> None:
+    def __init__(
+        self, pool: Pool, launcher: Launcher, around: PoolContext, tasks: BackgroundTasks
+    ) -> None:
         self._pool = pool
         self._launcher = launcher
         self._around = around
-        self._works = works
+        self._tasks = tasks
 
     def lose(self, record: HostRecord, reason: str) -> None:
         """Strike a host off with all that ran on it, and tell the holders."""
@@ -39,10 +40,10 @@ class Setbacks:
         listener = self._around.listener
         if units and listener is not None:
             names = [unit.now.instance for unit in units]
-            self._works.begin(listener.instances_lost(names, f"host {host} is gone: {reason}"))
+            self._tasks.begin(listener.instances_lost(names, f"host {host} is gone: {reason}"))
         if record.way is not None:
             way, record.way = record.way, None
-            self._works.begin(way.close())
+            self._tasks.begin(way.close())
         if was == "starting" and not self._pool.draining:
             self.start_failed(f"host {host} did not start: {reason}")
         elif was != "stopping":
@@ -60,7 +61,7 @@ class Setbacks:
     def stop(self, record: HostRecord) -> None:
         """Have the launcher end a host."""
         record.asked_s = self._around.clock.now_s()
-        self._works.begin(self._launcher.stop(record.now.host))
+        self._tasks.begin(self._launcher.stop(record.now.host))
 
     def start_failed(self, reason: str, *, wait_s: float = 0.0) -> None:
         """Wait longer with each host in a row that does not come up.

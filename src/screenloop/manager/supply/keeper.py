@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from screenloop.errors import Busy, ScreenloopError
 from screenloop.manager.hosts.base import HostPlan, Launcher
-from screenloop.manager.supply.context import PoolContext, Works
-from screenloop.manager.supply.desk import PoolDesk
-from screenloop.manager.supply.failures import Setbacks
+from screenloop.manager.supply.context import BackgroundTasks, PoolContext
+from screenloop.manager.supply.desk import InstanceDesk
+from screenloop.manager.supply.failures import PoolFailures
 from screenloop.manager.supply.plan import (
     DrainHost,
     InstanceNow,
@@ -24,12 +24,12 @@ from screenloop.manager.supply.plan import (
     decide,
 )
 from screenloop.manager.supply.pool import HostRecord, Pool, Unit, pool_name
-from screenloop.manager.supply.watch import HostWatch
+from screenloop.manager.supply.watch import HostTracker
 
 _log = logging.getLogger(__name__)
 
 
-class PoolKeeper:
+class PoolReconciler:
     """One pool, its launcher and what is under way between them.
 
     Every change of what is known happens without waiting, in the same turn as the decision that
@@ -40,12 +40,12 @@ class PoolKeeper:
         """Prepare; starts nothing."""
         self.pool = pool
         self.launcher = launcher
-        self.desk = PoolDesk(pool, around)
+        self.desk = InstanceDesk(pool, around)
         self._around = around
-        self._works = Works(pool_name(pool.env))
-        self._setbacks = Setbacks(pool, launcher, around, self._works)
-        self.watch = HostWatch(
-            pool, launcher, around, works=self._works, desk=self.desk, setbacks=self._setbacks
+        self._tasks = BackgroundTasks(pool_name(pool.env))
+        self._failures = PoolFailures(pool, launcher, around, self._tasks)
+        self.watch = HostTracker(
+            pool, launcher, around, tasks=self._tasks, desk=self.desk, failures=self._failures
         )
 
     def act(self) -> tuple[Order, ...]:
@@ -62,7 +62,7 @@ class PoolKeeper:
         match order:
             case StartHost(capacity=capacity):
                 name = f"{pool_name(self.pool.env)}-{secrets.token_hex(4)}"
-                self._works.begin(self._start(self.watch.add_host(name, now_s), capacity))
+                self._tasks.begin(self._start(self.watch.add_host(name, now_s), capacity))
             case DrainHost(host=host, why=why):
                 _log.info("host %s is drained: %s", host, why)
                 record = self.pool.hosts[host]
@@ -74,7 +74,7 @@ class PoolKeeper:
                 name = f"{host}/{secrets.token_hex(4)}"
                 unit = Unit(InstanceNow(instance=name, host=host, state="starting"), now_s)
                 self.pool.units[name] = unit
-                self._works.begin(self._open(self.pool.hosts[host], unit))
+                self._tasks.begin(self._open(self.pool.hosts[host], unit))
             case ShutInstance(instance=name, why=why):
                 self._retire(self.pool.units[name], why)
             case Quarantine(instance=name, reason=reason):
@@ -105,17 +105,17 @@ class PoolKeeper:
         except ScreenloopError as error:
             if self.pool.hosts.pop(host, None) is not None:
                 wait_s = error.retry_after_s if isinstance(error, Busy) else 0.0
-                self._setbacks.start_failed(f"host {host} did not start: {error}", wait_s=wait_s)
+                self._failures.start_failed(f"host {host} did not start: {error}", wait_s=wait_s)
 
     def _stop(self, record: HostRecord, why: str) -> None:
         """Give a host up; one of ours is kept in mind until it is seen no more."""
         _log.info("host %s is ended: %s", record.now.host, why)
-        self._setbacks.lose(record, why)
+        self._failures.lose(record, why)
         if self.pool.owns:
             now_s = self._around.clock.now_s()
             record.now = replace(record.now, state="stopping", since_s=now_s)
             self.pool.hosts[record.now.host] = record
-            self._setbacks.stop(record)
+            self._failures.stop(record)
 
     # ---- Instances ---------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ class PoolKeeper:
             spec = await record.way.open(name, self.pool.env, deadline_s=open_s)
         except ScreenloopError as error:
             if self._is_opening(unit):
-                self._setbacks.open_failed(record, unit, error)
+                self._failures.open_failed(record, unit, error)
             return
         if not self._is_opening(unit):
             return
@@ -149,7 +149,7 @@ class PoolKeeper:
         """Take an Instance out of use and close it."""
         self.pool.free.pop(unit.now.instance, None)
         unit.now = replace(unit.now, state="closing")
-        self._works.begin(self._shut(unit, why))
+        self._tasks.begin(self._shut(unit, why))
 
     async def _shut(self, unit: Unit, why: str) -> None:
         name = unit.now.instance
@@ -182,7 +182,7 @@ class PoolKeeper:
 
     async def let_go(self) -> None:
         """Stop what is under way and close the ways; hosts stay as they are."""
-        await self._works.cancel()
+        await self._tasks.cancel()
         for record in self.pool.hosts.values():
             if record.way is not None:
                 await record.way.close()

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 
 from screenloop.errors import InfraFault
 from screenloop.manager.hosts.base import Host
-from screenloop.manager.supply.base import Adopted, Known, SupplyListener, Taken
+from screenloop.manager.supply.base import (
+    AdoptedInstances,
+    KnownInstance,
+    ReadyInstance,
+    SupplyListener,
+)
 from screenloop.types import EnvRef, EnvSpec
 
 SHUT_S = 10.0
@@ -34,8 +39,8 @@ class OnDemandSupply:
         self._boot = boot
         self._prefix = prefix
         self._listener: SupplyListener | None = None
-        self._taken: dict[str, Taken] = {}
-        self._free: dict[EnvRef, list[Taken]] = {}
+        self._taken: dict[str, ReadyInstance] = {}
+        self._free: dict[EnvRef, list[ReadyInstance]] = {}
         self._specs: dict[EnvRef, EnvSpec] = {}
         self._opened = 0
 
@@ -59,7 +64,7 @@ class OnDemandSupply:
             self._free.setdefault(env, []).append(opened)
         return self._specs[env]
 
-    async def take(self, env: EnvRef, run_id: str, *, deadline_s: float) -> Taken:
+    async def take(self, env: EnvRef, run_id: str, *, deadline_s: float) -> ReadyInstance:
         """Return a free Instance, or a new one."""
         free = self._free.get(env)
         taken = free.pop() if free else await self._open(env, deadline_s)
@@ -88,11 +93,11 @@ class OnDemandSupply:
             raise InfraFault(f"instance {instance} is not in use here")
         return self._host
 
-    async def adopt(self, known: Sequence[Known]) -> Adopted:
+    async def adopt(self, known: Sequence[KnownInstance]) -> AdoptedInstances:
         """Find what is still open on the host."""
         report = await self._host.report(deadline_s=SHUT_S)
         alive = {one.instance: one for one in report.instances if one.state == "ready"}
-        found: dict[str, Taken] = {}
+        found: dict[str, ReadyInstance] = {}
         gone: dict[str, str] = {}
         for one in known:
             seen = alive.pop(one.instance, None) if one.boot == report.boot else None
@@ -109,7 +114,7 @@ class OnDemandSupply:
             # Opened by an earlier manager that died before its first grant.
             again = await self._again(name, seen.env, seen.fence)
             self._free.setdefault(seen.env, []).append(again)
-        return Adopted(found=found, gone=gone)
+        return AdoptedInstances(found=found, gone=gone)
 
     async def detach(self) -> None:
         """Let go of the way to the host."""
@@ -120,17 +125,17 @@ class OnDemandSupply:
         self._free.clear()
         await self._host.close()
 
-    async def _open(self, env: EnvRef, deadline_s: float) -> Taken:
+    async def _open(self, env: EnvRef, deadline_s: float) -> ReadyInstance:
         self._opened += 1
         name = f"{self._prefix}{env.kind}-{self._opened}"
         host, boot = self._host, self._boot
         spec = await host.open(name, env, deadline_s=deadline_s)
         self._specs[env] = spec
-        return Taken(instance=name, env=env, spec=spec, host=host.id, boot=boot)
+        return ReadyInstance(instance=name, env=env, spec=spec, host=host.id, boot=boot)
 
-    async def _again(self, name: str, env: EnvRef, fence: int) -> Taken:
+    async def _again(self, name: str, env: EnvRef, fence: int) -> ReadyInstance:
         spec = await self._host.open(name, env, deadline_s=SHUT_S)
         self._specs[env] = spec
-        return Taken(
+        return ReadyInstance(
             instance=name, env=env, spec=spec, host=self._host.id, boot=self._boot, fence=fence
         )

@@ -10,42 +10,15 @@ from msgspec.structs import replace
 
 from screenloop.errors import InfraFault
 from screenloop.manager.hosts.base import Host
-from screenloop.manager.supply.base import Taken
+from screenloop.manager.supply.base import ReadyInstance
 from screenloop.manager.supply.desired import PoolPlan
 from screenloop.manager.supply.plan import HostNow, InstanceNow, PoolNow
-from screenloop.types import EnvRef, EnvSpec, Struct
+from screenloop.manager.wire.bodies import PoolStatus, Quarantined
+from screenloop.types import EnvRef, EnvSpec
 
 _KEPT = 200
 """Quarantined Instances that are remembered."""
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
-
-
-class Quarantined(Struct, frozen=True, kw_only=True):
-    """An Instance that was taken out for good."""
-
-    instance: str
-    host: str
-    reason: str
-    wall_s: float
-    """When, in seconds since 1970."""
-
-
-class PoolStatus(Struct, frozen=True, kw_only=True):
-    """How a pool is doing."""
-
-    env: EnvRef
-    hosts: int
-    hosts_starting: int
-    ready: int
-    """Instances that are up, those taken included."""
-    taken: int
-    starting: int
-    waiting: int
-    """Requests that nothing is free for."""
-    quarantined: int
-    """So far."""
-    trouble: str = ""
-    """Why nothing can be started at the moment."""
 
 
 class HostRecord:
@@ -176,11 +149,11 @@ class Pool:
         """Take an Instance out of the free ones."""
         return self.free.popitem()[1] if self.free else None
 
-    def taken(self, unit: Unit, *, direct: bool) -> Taken:
+    def taken(self, unit: Unit, *, direct: bool) -> ReadyInstance:
         """Return an Instance as whoever took it sees it."""
         record = self.hosts[unit.now.host]
         assert unit.spec is not None
-        return Taken(
+        return ReadyInstance(
             instance=unit.now.instance,
             env=self.env,
             spec=unit.spec,

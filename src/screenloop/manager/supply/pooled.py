@@ -14,14 +14,20 @@ from msgspec.structs import replace
 from screenloop.errors import ConfigError, InfraFault, ScreenloopError
 from screenloop.manager.clock import Clock, SystemClock
 from screenloop.manager.hosts.base import Host, HostSeen, Launcher
-from screenloop.manager.supply.base import Adopted, Known, SupplyListener, Taken
+from screenloop.manager.supply.base import (
+    AdoptedInstances,
+    KnownInstance,
+    ReadyInstance,
+    SupplyListener,
+)
 from screenloop.manager.supply.context import PoolContext
 from screenloop.manager.supply.desired import PoolPlan, Timing
-from screenloop.manager.supply.keeper import PoolKeeper
+from screenloop.manager.supply.keeper import PoolReconciler
 from screenloop.manager.supply.plan import HostNow
-from screenloop.manager.supply.pool import Pool, PoolStatus, Quarantined, kind_name, pool_name
+from screenloop.manager.supply.pool import Pool, kind_name, pool_name
 from screenloop.manager.supply.queue import AcquireQueue
 from screenloop.manager.supply.tokens import HostTokens
+from screenloop.manager.wire.bodies import PoolStatus, Quarantined
 from screenloop.registry import unknown
 from screenloop.types import EnvRef, EnvSpec
 
@@ -82,11 +88,11 @@ class PooledSupply:
         self._launchers = dict(launchers)
         self._clock = clock or SystemClock()
         self._timing = timing or Timing()
-        self._queue: AcquireQueue[Taken] = AcquireQueue(
+        self._queue: AcquireQueue[ReadyInstance] = AcquireQueue(
             clock=self._clock, unclaimed=self._unclaimed, limit=queue_limit
         )
-        self._keepers: dict[EnvRef, PoolKeeper] = {}
-        self._by_name: dict[str, PoolKeeper] = {}
+        self._keepers: dict[EnvRef, PoolReconciler] = {}
+        self._by_name: dict[str, PoolReconciler] = {}
         self._wanted = asyncio.Event()
         self._around = PoolContext(
             queue=self._queue,
@@ -125,7 +131,7 @@ class PooledSupply:
             return taken.spec
         return pool.spec
 
-    async def take(self, env: EnvRef, run_id: str, *, deadline_s: float) -> Taken:
+    async def take(self, env: EnvRef, run_id: str, *, deadline_s: float) -> ReadyInstance:
         """Wait for a ready Instance, in the Run's fair turn.
 
         Raises:
@@ -160,7 +166,7 @@ class PooledSupply:
             raise InfraFault(f"instance {instance} is not in use here (any more)")
         return keeper.pool.way_of(unit)
 
-    async def adopt(self, known: Sequence[Known]) -> Adopted:
+    async def adopt(self, known: Sequence[KnownInstance]) -> AdoptedInstances:
         """Find the hosts and Instances of an earlier manager again, and start the loop."""
         held = frozenset(one.instance for one in known if one.held)
         for one in known:
@@ -172,18 +178,18 @@ class PooledSupply:
         await self._look()
         for keeper in list(self._keepers.values()):
             await keeper.watch.greeted(self._timing.adopt_s)
-        found: dict[str, Taken] = {}
+        found: dict[str, ReadyInstance] = {}
         gone: dict[str, str] = {}
         for one in known:
             what = self._found(one)
-            if isinstance(what, Taken):
+            if isinstance(what, ReadyInstance):
                 found[one.instance] = what
             else:
                 gone[one.instance] = what
         for keeper in self._keepers.values():
             keeper.watch.held = frozenset()
         self.start()
-        return Adopted(found=found, gone=gone)
+        return AdoptedInstances(found=found, gone=gone)
 
     async def detach(self) -> None:
         """Let go of hosts and leave them running, for the next manager to adopt."""
@@ -260,7 +266,7 @@ class PooledSupply:
 
     async def _look(self, *, greet: bool = True) -> None:
         """Look once at everything, and begin what is to be done."""
-        seen: dict[PoolKeeper, list[HostSeen]] = {one: [] for one in self._keepers.values()}
+        seen: dict[PoolReconciler, list[HostSeen]] = {one: [] for one in self._keepers.values()}
         for launcher in {id(one): one for one in self._launchers.values()}.values():
             try:
                 there = await launcher.seen()
@@ -312,7 +318,7 @@ class PooledSupply:
 
     # ---- pools -------------------------------------------------------------------------------
 
-    def _keeper(self, env: EnvRef) -> PoolKeeper:
+    def _keeper(self, env: EnvRef) -> PoolReconciler:
         keeper = self._keepers.get(env)
         if keeper is not None:
             return keeper
@@ -321,16 +327,16 @@ class PooledSupply:
             raise unknown("environment kind", env.kind, {plan.env.kind for plan in self._plans})
         return self._add(replace(like, env=env, target=0, spares=0))
 
-    def _add(self, plan: PoolPlan) -> PoolKeeper:
+    def _add(self, plan: PoolPlan) -> PoolReconciler:
         pool = Pool(plan)
         pool.draining = self._draining_by_s is not None
         pool.drain_by_s = self._draining_by_s
-        keeper = PoolKeeper(pool, self._launchers[plan.env.kind], self._around)
+        keeper = PoolReconciler(pool, self._launchers[plan.env.kind], self._around)
         self._keepers[plan.env] = keeper
         self._by_name[pool_name(plan.env)] = keeper
         return keeper
 
-    def _keeper_of(self, name: str) -> PoolKeeper | None:
+    def _keeper_of(self, name: str) -> PoolReconciler | None:
         """Return the pool of a host or Instance, by the name that we gave it."""
         host = name.partition("/")[0]
         pool = host.rpartition("-")[0]
@@ -343,7 +349,7 @@ class PooledSupply:
             return self._keeper(EnvRef(kind=kinds[form["kind"]], size_px=size_px))
         return self._by_name[pool]
 
-    def _found(self, known: Known) -> Taken | str:
+    def _found(self, known: KnownInstance) -> ReadyInstance | str:
         """Return an earlier manager's Instance, or why it is gone."""
         keeper = self._keepers.get(known.env)
         if keeper is None:
@@ -365,5 +371,5 @@ class PooledSupply:
         if keeper is not None and unit is not None and unit.run_id is not None:
             keeper.desk.give_back(unit, healthy=healthy, reason=reason, used=used)
 
-    def _unclaimed(self, env: EnvRef, run_id: str, taken: Taken) -> None:
+    def _unclaimed(self, env: EnvRef, run_id: str, taken: ReadyInstance) -> None:
         self._give_back(taken.instance, healthy=True, reason="", used=False)

@@ -8,19 +8,20 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from screenloop.errors import ScreenloopError
-from screenloop.manager.hosts.base import Host, HostReport, HostSeen, InstanceReport, Launcher
-from screenloop.manager.supply.context import PoolContext, Works
-from screenloop.manager.supply.desk import PoolDesk
-from screenloop.manager.supply.failures import Setbacks
+from screenloop.manager.hosts.base import Host, HostSeen, Launcher
+from screenloop.manager.supply.context import BackgroundTasks, PoolContext
+from screenloop.manager.supply.desk import InstanceDesk
+from screenloop.manager.supply.failures import PoolFailures
 from screenloop.manager.supply.plan import HostNow, InstanceNow
 from screenloop.manager.supply.pool import HostRecord, Pool, Unit
+from screenloop.manager.wire.bodies import HostReport, InstanceReport
 from screenloop.types import EnvSpec
 
 ADOPTED_RUN = ""
 """Run that Leases of an earlier manager count for in the fair queue."""
 
 
-class HostWatch:
+class HostTracker:
     """Meets hosts, takes their heartbeats, and compares what they say with what is known."""
 
     def __init__(
@@ -29,18 +30,18 @@ class HostWatch:
         launcher: Launcher,
         around: PoolContext,
         *,
-        works: Works,
-        desk: PoolDesk,
-        setbacks: Setbacks,
+        tasks: BackgroundTasks,
+        desk: InstanceDesk,
+        failures: PoolFailures,
     ) -> None:
         self.held: frozenset[str] = frozenset()
         """Instances of an earlier manager that have a Lease on them."""
         self._pool = pool
         self._launcher = launcher
         self._around = around
-        self._works = works
+        self._tasks = tasks
         self._desk = desk
-        self._setbacks = setbacks
+        self._failures = failures
         self._greetings: set[asyncio.Task[None]] = set()
 
     # ---- meeting -----------------------------------------------------------------------------
@@ -59,7 +60,7 @@ class HostWatch:
         record = self._pool.hosts.get(seen.host)
         if seen.state == "gone":
             if record is not None:
-                self._setbacks.lose(record, seen.reason or "its launcher says so")
+                self._failures.lose(record, seen.reason or "its launcher says so")
             return
         if record is None:
             if self._pool.draining and not self._pool.owns:
@@ -67,10 +68,10 @@ class HostWatch:
             record = self.add_host(seen.host, now_s)
         if record.now.state == "stopping":
             if now_s - record.asked_s >= self._around.timing.stop_again_s:
-                self._setbacks.stop(record)
+                self._failures.stop(record)
         elif seen.state == "running" and record.now.state == "starting" and not record.busy:
             record.busy = True
-            greeting = self._works.begin(self._greet(record, seen))
+            greeting = self._tasks.begin(self._greet(record, seen))
             self._greetings.add(greeting)
             greeting.add_done_callback(self._greetings.discard)
 
@@ -137,7 +138,7 @@ class HostWatch:
         )
         unit = Unit(now, now_s)
         if report.env != self._pool.env or report.state != "ready" or self._pool.spec is None:
-            self._works.begin(self._shut_stray(record, report.instance))
+            self._tasks.begin(self._shut_stray(record, report.instance))
             return
         unit.spec, unit.fence = self._pool.spec, report.fence
         self._pool.units[report.instance] = unit
@@ -155,7 +156,7 @@ class HostWatch:
             due = now_s - record.beat_s >= self._around.timing.beat_s
             if due and not record.busy and record.now.state in ("ready", "draining"):
                 record.busy, record.beat_s = True, now_s
-                self._works.begin(self._beat(record, now_s))
+                self._tasks.begin(self._beat(record, now_s))
 
     async def _beat(self, record: HostRecord, asked_s: float) -> None:
         if record.way is None:
@@ -173,7 +174,7 @@ class HostWatch:
         if self._pool.hosts.get(record.now.host) is not record or record.now.state == "stopping":
             return
         if report.boot != record.boot:
-            self._setbacks.lose(record, "another process answers under its name")
+            self._failures.lose(record, "another process answers under its name")
             return
         state = "draining" if report.draining else record.now.state
         now_s = self._around.clock.now_s()
@@ -191,7 +192,7 @@ class HostWatch:
             told.add(one.instance)
             unit = self._pool.units.get(one.instance)
             if unit is None:
-                self._works.begin(self._shut_stray(record, one.instance))
+                self._tasks.begin(self._shut_stray(record, one.instance))
             else:
                 self._hear(unit, one)
         for unit in self._pool.on_host(record.now.host):

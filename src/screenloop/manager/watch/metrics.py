@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 
 from screenloop.errors import Blame, Busy, ScreenloopError, TaskError
 from screenloop.manager.journal.base import LeaseRecord
-from screenloop.manager.supply.pool import PoolStatus
+from screenloop.manager.wire.bodies import PoolStatus
 
 _FAST_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120)
 _SLOW_S = (0.01, 0.1, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320, 640)

@@ -6,8 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from screenloop.manager.supply.pool import PoolStatus
-from screenloop.manager.wire.service_bodies import Status
+from screenloop.manager.wire.bodies import PoolStatus, Status
 
 _RUNS = 12
 _QUARANTINED = 5

@@ -1,110 +1,51 @@
-"""Bodies of the operations as they travel: closed JSON, the same to the manager and to a host.
+"""What travels between clients, managers and hosts: closed JSON, one struct a body.
 
-A control message stays under 2 KB: what may be large (a Start, an Action, an Observation, a
-StepResult, a Verdict) travels inside the body while its encoding is small, and else lies in the
-blob store that both sides share, with its key in the body.
+A control message stays under 2 KB: an operation and its result travel inside the body while their
+encoding is small, and else lie in the blob store that both sides share, with the key in the body.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
 
-from screenloop.actions import Action
-from screenloop.errors import ConfigError, InfraFault
+from screenloop.errors import ConfigError
+from screenloop.manager.base import LeaseToken, Name
 from screenloop.store.blobs import BlobStore
-from screenloop.types import (
-    BlobKey,
-    Claim,
-    Observation,
-    Start,
-    StepResult,
-    Struct,
-    Verdict,
-    Want,
-)
+from screenloop.types import BlobKey, EnvRef, Struct
 
 INLINE_BYTES = 1024
 """Encodings above this go to the blob store."""
+WAIT_S = 20.0
+"""How long one request for a Lease may wait; clients ask again."""
 
-Name = Annotated[str, Meta(pattern="^[^\\x00-\\x1f\\x7f]{1,200}$")]
-"""Without control characters, which no journal need keep and no log need show."""
-ActionId = Annotated[str, Meta(pattern="^[^\\x00-\\x1f\\x7f]{1,250}/[0-9]{1,9}/[0-9]{1,9}$")]
-"""`episode/step/number`; the manager and the host take it as it is, its parts are for logs."""
 BlobName = Annotated[str, Meta(pattern="^(sha256-[0-9a-f]{64}[.][a-z0-9]+)?$")]
 """A blob key, or nothing."""
 DeadlineS = Annotated[float, Meta(gt=0.0, le=3600.0)]
 
+Op = TypeVar("Op")
+R = TypeVar("R")
 T = TypeVar("T")
 
 
-class LeaseShown(Struct, frozen=True, kw_only=True):
-    """What an operation shows of its Lease."""
-
-    id: Name
-    fence: Annotated[int, Meta(ge=0)]
-    instance: Name
-    turn: Annotated[int, Meta(ge=0)] = 0
-    """Number of the operation under the Lease, the same when it is sent again; 0 is not counted."""
+# ---- for whoever holds a Lease -------------------------------------------------------------
 
 
-class ResetBody(Struct, frozen=True, kw_only=True):
-    """Bring the Instance to a Task's initial state."""
+class OperateBody(Struct, Generic[Op], frozen=True, kw_only=True):
+    """Carry out an operation; it stands here or in the blob store, one of the two."""
 
-    lease: LeaseShown
+    lease: LeaseToken
     deadline_s: DeadlineS
-    start: Start | None = None
-    start_blob: BlobName = ""
+    operation: Op | None = None
+    blob: BlobName = ""
 
 
-class ObserveBody(Struct, frozen=True, kw_only=True):
-    """See what is there now."""
+class OperateReply(Struct, Generic[R], frozen=True, kw_only=True):
+    """What an operation came to, here or in the blob store."""
 
-    lease: LeaseShown
-    deadline_s: DeadlineS
-    want: tuple[Want, ...] = ("frame",)
-
-
-class StepBody(Struct, frozen=True, kw_only=True):
-    """Carry out one Action once."""
-
-    lease: LeaseShown
-    deadline_s: DeadlineS
-    action_id: ActionId
-    action: Action | None = None
-    action_blob: BlobName = ""
-
-
-class EvaluateBody(Struct, frozen=True, kw_only=True):
-    """Judge the Task of the last reset."""
-
-    lease: LeaseShown
-    deadline_s: DeadlineS
-    claim: Claim | None = None
-    claim_blob: BlobName = ""
-
-
-class ObservationReply(Struct, frozen=True, kw_only=True):
-    """What `reset` and `observe` saw."""
-
-    observation: Observation | None = None
-    blob: BlobKey = ""
-
-
-class StepReply(Struct, frozen=True, kw_only=True):
-    """What a step came to."""
-
-    result: StepResult | None = None
-    blob: BlobKey = ""
-
-
-class VerdictReply(Struct, frozen=True, kw_only=True):
-    """How the Task was judged."""
-
-    verdict: Verdict | None = None
+    result: R | None = None
     blob: BlobKey = ""
 
 
@@ -114,51 +55,161 @@ class Done(Struct, frozen=True, kw_only=True, omit_defaults=False):
     ok: bool = True
 
 
-def reset_body(lease: LeaseShown, start: Start, deadline_s: float, blobs: BlobStore) -> ResetBody:
-    """Return the body of a reset; the Start goes to the store where it is large."""
-    inline, key = stow(start, blobs)
-    return ResetBody(lease=lease, deadline_s=deadline_s, start=inline, start_blob=key)
+# ---- between a manager and its clients -----------------------------------------------------
 
 
-def observe_body(lease: LeaseShown, want: Sequence[Want], deadline_s: float) -> ObserveBody:
-    """Return the body of an observe."""
-    return ObserveBody(lease=lease, deadline_s=deadline_s, want=tuple(want))
+class AcquireBody(Struct, frozen=True, kw_only=True):
+    """Grant the exclusive right to an Instance."""
+
+    env: EnvRef
+    run_id: Annotated[str, Meta(pattern="^[^\\x00-\\x1f\\x7f]{1,128}$")]
+    """Begins the Lease's id, which is a name itself."""
+    request_id: Name
+    """Of the client's drawing; the same one again is answered with the same Lease."""
+    ttl_s: Annotated[float, Meta(gt=0.0, le=86_400.0)]
+    wait_s: Annotated[float, Meta(ge=0.0, le=WAIT_S)] = WAIT_S
 
 
-def step_body(
-    lease: LeaseShown, action_id: str, action: Action, deadline_s: float, blobs: BlobStore
-) -> StepBody:
-    """Return the body of a step; the Action goes to the store where it is large."""
-    inline, key = stow(action, blobs)
-    return StepBody(
-        lease=lease, deadline_s=deadline_s, action_id=action_id, action=inline, action_blob=key
-    )
+class AcquireReply(Struct, frozen=True, kw_only=True):
+    """A Lease; what its Instance can do is asked for once, by kind."""
+
+    lease: LeaseToken
+    expires_in_s: float
+    host_url: str = ""
 
 
-def evaluate_body(
-    lease: LeaseShown, claim: Claim, deadline_s: float, blobs: BlobStore
-) -> EvaluateBody:
-    """Return the body of an evaluate; the Claim goes to the store where it is large."""
-    inline, key = stow(claim, blobs)
-    return EvaluateBody(lease=lease, deadline_s=deadline_s, claim=inline, claim_blob=key)
+class WithdrawBody(Struct, frozen=True, kw_only=True):
+    """Give up a request for a Lease, answered or not."""
+
+    request_id: Name
 
 
-def observation_reply(observation: Observation, blobs: BlobStore) -> ObservationReply:
-    """Return the answer to a reset or observe."""
-    inline, key = stow(observation, blobs)
-    return ObservationReply(observation=inline, blob=key)
+class ReleaseBody(Struct, frozen=True, kw_only=True):
+    """Give an Instance back."""
+
+    lease: LeaseToken
 
 
-def step_reply(result: StepResult, blobs: BlobStore) -> StepReply:
-    """Return the answer to a step."""
-    inline, key = stow(result, blobs)
-    return StepReply(result=inline, blob=key)
+class Info(Struct, frozen=True, kw_only=True):
+    """What a client needs to know of a manager."""
+
+    version: str
+    blobs: str
+    """URL of the store that frames and tasks travel through."""
 
 
-def verdict_reply(verdict: Verdict, blobs: BlobStore) -> VerdictReply:
-    """Return the answer to an evaluate."""
-    inline, key = stow(verdict, blobs)
-    return VerdictReply(verdict=inline, blob=key)
+class Health(Struct, frozen=True, kw_only=True):
+    """Whether a manager takes requests."""
+
+    ok: bool
+    draining: bool
+
+
+class PoolStatus(Struct, frozen=True, kw_only=True):
+    """How a pool is doing."""
+
+    env: EnvRef
+    hosts: int
+    hosts_starting: int
+    ready: int
+    """Instances that are up, those taken included."""
+    taken: int
+    starting: int
+    waiting: int
+    """Requests that nothing is free for."""
+    quarantined: int
+    """So far."""
+    trouble: str = ""
+    """Why nothing can be started at the moment."""
+
+
+class Quarantined(Struct, frozen=True, kw_only=True):
+    """An Instance that was taken out for good."""
+
+    instance: str
+    host: str
+    reason: str
+    wall_s: float
+    """When, in seconds since 1970."""
+
+
+class Status(Struct, frozen=True, kw_only=True, omit_defaults=False):
+    """How a manager is doing, for people and for `screenloop top`."""
+
+    version: str
+    up_s: float
+    leases: int
+    acquiring: int
+    in_flight: int
+    draining: bool
+    leases_by_run: dict[str, int]
+    pools: tuple[PoolStatus, ...]
+    quarantined: tuple[Quarantined, ...]
+    """Lately."""
+    faults: dict[str, int]
+    """Failed operations since the start, by blame."""
+    evaluated: int
+    """Verdicts given since the start, unscored ones left out."""
+    unscored: int
+    """Attempts that ended without a Verdict through a fault, as far as a manager can tell: Leases
+    that were lost, and verdicts that a broken task or verifier prevented."""
+
+
+# ---- between a manager and its hosts -------------------------------------------------------
+
+
+class InstanceReport(Struct, frozen=True, kw_only=True):
+    """What a host says of one of its Instances."""
+
+    instance: str
+    env: EnvRef
+    state: Literal["starting", "ready", "failed"]
+    fence: int = 0
+    """The newest that was bound."""
+    episodes: int = 0
+    """Resets since it was opened."""
+    idle_s: float = 0.0
+    """Seconds since the last operation."""
+    reason: str = ""
+    """Why it failed."""
+
+
+class HostReport(Struct, frozen=True, kw_only=True):
+    """A host's heartbeat."""
+
+    host: str
+    boot: str
+    """Drawn anew by each process: another boot means that all Instances of the last are gone."""
+    rss_mb: float
+    instances: tuple[InstanceReport, ...]
+    draining: bool = False
+
+
+class OpenBody(Struct, frozen=True, kw_only=True):
+    """Start an Instance."""
+
+    instance: Name
+    env: EnvRef
+    deadline_s: DeadlineS
+
+
+class BindBody(Struct, frozen=True, kw_only=True):
+    """Put a new fence in force."""
+
+    lease: LeaseToken
+    """With no lease id where only the holders before are shut out."""
+    ttl_s: Annotated[float, Meta(ge=0.0)]
+    deadline_s: DeadlineS
+
+
+class ShutBody(Struct, frozen=True, kw_only=True):
+    """Close one Instance."""
+
+    instance: Name
+    deadline_s: DeadlineS
+
+
+# ---- small or stored -----------------------------------------------------------------------
 
 
 def stow(value: T, blobs: BlobStore) -> tuple[T | None, BlobKey]:
@@ -195,29 +246,3 @@ def unstow(inline: T | None, key: BlobKey, kind: Any, blobs: BlobStore) -> T:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"blob {key} is not what the body says: {error}") from error
     return value
-
-
-def read_body(data: bytes, kind: type[T]) -> T:
-    """Read a request's body.
-
-    Raises:
-        ConfigError: it is not JSON, or a field is missing, unknown or wrong; names its path.
-    """
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"the body is no {kind.__name__}: {error}") from error
-
-
-def read_reply(data: bytes, kind: type[T], where: str) -> T:
-    """Read an answer's body.
-
-    Raises:
-        InfraFault: it is cut short or something else.
-    """
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InfraFault(
-            f"{where} answered with something that is no {kind.__name__}: {error}"
-        ) from error

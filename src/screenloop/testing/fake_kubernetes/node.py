@@ -18,9 +18,9 @@ from pathlib import Path
 
 import msgspec
 
+from screenloop.manager.hosts.base import HostOrders
 from screenloop.manager.hosts.kubernetes.manifests import ORDERS_FILE, ORDERS_FOLDER, Manifest
 from screenloop.manager.hosts.local.process import facts_of, reap, signal_group
-from screenloop.manager.wire.host_bodies import HostOrders
 from screenloop.types import Struct
 
 PROBE_S = 1.0

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TypeVar
 
-from screenloop.actions import Action
 from screenloop.errors import ConfigError, ScreenloopError
-from screenloop.manager.base import Manager
+from screenloop.manager.base import Manager, OperationFor, Reset, TakeStep
 from screenloop.types import (
     Claim,
     EnvRef,
     EnvSpec,
     Lease,
-    Observation,
-    Start,
-    StepResult,
     Unscored,
     Verdict,
-    Want,
 )
+
+R = TypeVar("R")
 
 JUDGE_S = 60.0
 """How long one judgement may take."""
 
 
-class JudgingManager:
+class JudgingManager(Manager):
     """Another Manager, for one attempt, that keeps a Verdict after the reset and after each Action.
 
     Each judges the state alone, with nothing claimed: what an answer is worth is for the Episode's
@@ -61,29 +58,14 @@ class JudgingManager:
         """Grant the exclusive right to an Instance of this kind."""
         return await self._manager.acquire(env, run_id, ttl_s=ttl_s)
 
-    async def reset(self, lease: Lease, start: Start, *, deadline_s: float) -> Observation:
-        """Bring the Instance to a Task's initial state, and judge it."""
-        observation = await self._manager.reset(lease, start, deadline_s=deadline_s)
-        self._first, self._after = await self._judge(lease), {}
-        return observation
-
-    async def observe(
-        self, lease: Lease, want: Sequence[Want] = ("frame",), *, deadline_s: float
-    ) -> Observation:
-        """See what is there now."""
-        return await self._manager.observe(lease, want, deadline_s=deadline_s)
-
-    async def step(
-        self, lease: Lease, action_id: str, action: Action, *, deadline_s: float
-    ) -> StepResult:
-        """Carry out one Action once, and judge what came of it."""
-        result = await self._manager.step(lease, action_id, action, deadline_s=deadline_s)
-        self._after[step_of(action_id)] = await self._judge(lease)
+    async def operate(self, lease: Lease, operation: OperationFor[R], *, deadline_s: float) -> R:
+        """Carry out one operation; judge what a reset brought about and what a step did."""
+        result = await self._manager.operate(lease, operation, deadline_s=deadline_s)
+        if isinstance(operation, Reset):
+            self._first, self._after = await self._judge(lease), {}
+        elif isinstance(operation, TakeStep):
+            self._after[step_of(operation.action_id)] = await self._judge(lease)
         return result
-
-    async def evaluate(self, lease: Lease, claim: Claim, *, deadline_s: float) -> Verdict:
-        """Judge the Task of the last reset."""
-        return await self._manager.evaluate(lease, claim, deadline_s=deadline_s)
 
     async def release(self, lease: Lease) -> None:
         """Give the Instance back."""

@@ -18,8 +18,7 @@ import msgspec
 from msgspec import Meta
 
 from screenloop.errors import ConfigError
-from screenloop.manager.hosts.base import HostPlan
-from screenloop.manager.wire.host_bodies import HostOrders
+from screenloop.manager.hosts.base import HostOrders, HostPlan
 from screenloop.types import Struct
 
 HOST_LABEL = "screenloop/host"

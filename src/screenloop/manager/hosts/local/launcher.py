@@ -20,10 +20,9 @@ import msgspec
 
 from screenloop.errors import ConfigError, InfraFault
 from screenloop.manager.clock import Clock, SystemClock
-from screenloop.manager.hosts.base import Host, HostPlan, HostSeen
+from screenloop.manager.hosts.base import Host, HostCard, HostOrders, HostPlan, HostSeen
 from screenloop.manager.hosts.local.process import facts_of, is_running, reap, signal_group
 from screenloop.manager.hosts.remote import RemoteHost
-from screenloop.manager.wire.host_bodies import HostCard, HostOrders
 from screenloop.store.blobs import BlobStore
 from screenloop.types import Struct
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from screenloop.manager.clock import SystemClock
+from screenloop.manager.hosts.base import HostOrders
 from screenloop.manager.hosts.server import run_host
-from screenloop.manager.wire.host_bodies import HostOrders
 
 _CARD = "card.json"
 _LOOK_S = 0.02

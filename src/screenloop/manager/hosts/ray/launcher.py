@@ -21,10 +21,10 @@ from msgspec import Meta
 
 from screenloop.errors import ConfigError, InfraFault
 from screenloop.manager.clock import Clock, SystemClock
-from screenloop.manager.hosts.base import Host, HostPlan, HostReport, HostSeen
+from screenloop.manager.hosts.base import Host, HostCard, HostOrders, HostPlan, HostSeen
 from screenloop.manager.hosts.ray.actor import HostActor
 from screenloop.manager.hosts.remote import RemoteHost
-from screenloop.manager.wire.host_bodies import HostCard, HostOrders
+from screenloop.manager.wire.bodies import HostReport
 from screenloop.store.blobs import BlobStore
 from screenloop.types import Struct
 
