@@ -66,7 +66,7 @@ class BoundedHttp(HttpToolsProtocol):
     _refused: tuple[HTTPStatus, str] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        super().connection_made(_OneWrite(transport))  # type: ignore[arg-type]
         self._arm()
 
     def data_received(self, data: bytes) -> None:
@@ -164,6 +164,35 @@ class BoundedHttp(HttpToolsProtocol):
             self.transport.abort()
 
 
+class _OneWrite:
+    """A transport that sends what is written in one turn of the loop at once.
+
+    uvicorn writes head and body apart: that is a system call and a packet more an answer.
+    """
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._parts: list[bytes] = []
+        self._soon = asyncio.get_running_loop().call_soon
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        if not self._parts:
+            self._soon(self._flush)
+        self._parts.append(data)
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        parts, self._parts = self._parts, []
+        if parts:
+            self._transport.write(b"".join(parts))
+
+
 _LONG_HEAD = (
     HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
     f"a request line with its headers holds {HEAD_BYTES} bytes at most",
@@ -201,6 +230,7 @@ class Serving:
             log_config=None,
             access_log=False,
             server_header=False,
+            proxy_headers=False,
             date_header=False,
             timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=grace_s,

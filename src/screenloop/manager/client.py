@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from screenloop.errors import Busy, ConfigError, DeadlinePassed, InfraFault, ScreenloopError
-from screenloop.http.client import Answer, HttpClient, NoAnswer, header_token
+from screenloop.http.client import HttpAnswer, HttpClient, NoAnswer, header_token
 from screenloop.http.endpoints import read_reply
 from screenloop.http.errors import error_from
 from screenloop.manager.base import Manager, Observe, OperationFor, token_of
@@ -143,7 +143,7 @@ class ManagerConnection:
         query: dict[str, str] | None,
         headers: dict[str, str],
         wait_s: float,
-    ) -> Answer:
+    ) -> HttpAnswer:
         try:
             return await self._client.send(
                 method, url, body=data, headers=headers, deadline_s=wait_s, query=query
