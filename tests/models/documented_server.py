@@ -6,7 +6,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from screenloop.messages import ChatRequest, Message, Sampling, TextPart
-from screenloop.models.client import BackOff, Endpoint, OpenAIModel
+from screenloop.models.client import Endpoint, OpenAIModel, RequestBackOff
 from screenloop.store.blobs import MemoryBlobs
 
 REQUEST = ChatRequest(
@@ -34,7 +34,7 @@ async def answering(completion, *, status=200, models=None):
     async with TestServer(app) as server:
         endpoint = Endpoint(model="policy", base_url=str(server.make_url("/v1")))
         model = OpenAIModel(
-            endpoint, blobs=MemoryBlobs(), token_facts=True, back_off=BackOff(attempts=1)
+            endpoint, blobs=MemoryBlobs(), token_facts=True, back_off=RequestBackOff(attempts=1)
         )
         try:
             yield model, asked
