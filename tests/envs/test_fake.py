@@ -3,7 +3,7 @@ import io
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -253,6 +253,7 @@ async def test_a_hang_ends_at_the_deadline_and_a_deaf_call_never():
 # ---- properties ----------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(st.integers(0, 50), st.randoms(use_true_random=False))
 def test_the_machine_never_fails_and_its_changes_are_the_difference(seed, rng):
     state = machine.initial_state(World(seed=seed))
