@@ -44,6 +44,7 @@ pages:
 	.venv/bin/python scripts/make_reference.py
 	.venv/bin/python scripts/make_records.py
 	.venv/bin/python scripts/make_layout.py
+	.venv/bin/python scripts/make_migration.py
 	.venv/bin/python scripts/make_measurements.py
 
 clean:

@@ -136,7 +136,7 @@ def script(name: str, *arguments: str, timeout_s: float = 600) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-@pytest.mark.parametrize("name", ["make_measurements", "make_records", "make_layout", "lock"])
+@pytest.mark.parametrize("name", ["make_measurements", "make_records", "make_layout", "make_migration", "lock"])
 def test_what_scripts_write_is_current(name: str) -> None:
     script(f"{name}.py", "--check")
 
@@ -151,7 +151,7 @@ def test_every_file_of_measurements_is_whole() -> None:
 
 
 MOVED = re.compile(r"^\| `([\w.]+)` \| `([\w.]+)` \|$", re.MULTILINE)
-RENAMED = re.compile(r"^\| `([\w.]+)` \| `(\w+)` \| `(\w+)` \|$", re.MULTILINE)
+RENAMED = re.compile(r"^\| `([\w.]+):(\w+)` \| `(\w+)` \|$", re.MULTILINE)
 
 
 def module_file(name: str) -> Path:

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Write the tables of docs/migration.md from what the package itself refuses with a new name.
+
+python scripts/make_migration.py            write them
+python scripts/make_migration.py --check    exit with 1 while they are not current
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+
+from screenloop.suites.phone_core.suite import PhoneCore
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "migration.md"
+MARK = "<!-- What follows is made by scripts/make_migration.py. -->\n"
+PACKAGE = "screenloop."
+
+
+def table(heads: str, rows: Mapping[str, str]) -> Iterator[str]:
+    """Yield a table of names, sorted by the old one."""
+    yield from ("", heads, "|---|---|")
+    yield from (f"| `{old}` | `{new}` |" for old, new in sorted(rows.items()))
+
+
+def tables() -> str:
+    """Return all tables: tasks, names, modules by room."""
+    renamed: dict[str, str] = json.loads(files("screenloop").joinpath("renamed.json").read_bytes())
+    names: dict[str, str] = {}
+    rooms: dict[str, dict[str, str]] = defaultdict(dict)
+    for old, new in renamed.items():
+        old, new = old.removeprefix(PACKAGE), new.removeprefix(PACKAGE)
+        if ":" in old:
+            names[old] = new.partition(":")[2]
+        else:
+            rooms[old.partition(".")[0]][old] = new
+    lines = ["## Tasks of phone-core, version 1 to 2"]
+    lines += table("| before | now |", PhoneCore().renamed)
+    lines += ["", "## Classes and functions, by the module they are in now"]
+    lines += table("| before | now |", names)
+    lines += ["", "## Modules"]
+    for room, rows in sorted(rooms.items()):
+        lines += ["", f"### {room}", *table("| before | now |", rows)]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Write the page, or check it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="only say whether it is current")
+    check = parser.parse_args().check
+    text = PAGE.read_text("utf-8")
+    made = f"{text.partition(MARK)[0]}{MARK}\n{tables()}"
+    if made == text:
+        return
+    if check:
+        sys.exit(f"{PAGE.name} is not current: run `make pages`")
+    PAGE.write_text(made, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
