@@ -136,7 +136,9 @@ def script(name: str, *arguments: str, timeout_s: float = 600) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-@pytest.mark.parametrize("name", ["make_measurements", "make_records", "make_layout", "make_migration", "lock"])
+@pytest.mark.parametrize(
+    "name", ["make_measurements", "make_records", "make_layout", "make_migration", "lock"]
+)
 def test_what_scripts_write_is_current(name: str) -> None:
     script(f"{name}.py", "--check")
 

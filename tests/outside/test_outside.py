@@ -33,6 +33,23 @@ requires = ["hatchling"]
 build-backend = "hatchling.build"
 """
 
+RECIPE = """
+from dataclasses import replace
+from msgspec.structs import replace as changed
+import short_recipe
+
+
+def recipe():
+    short = short_recipe.recipe()
+    learning = short.settings.learning
+    learning = changed(
+        learning,
+        advantage=changed(learning.advantage, estimator="{estimator}"),
+        loss=changed(learning.loss, kind="{loss}"),
+    )
+    return replace(short, settings=changed(short.settings, learning=learning, updates=1))
+"""
+
 pytestmark = pytest.mark.xdist_group("outside")
 
 
@@ -229,6 +246,22 @@ def test_a_manager_where_it_is_not_installed_does_not_start(
 
 
 # ---- a package that cannot be imported -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("estimator", "loss"),
+    [("halves", "plain_gradient"), ("kitchen.training:halves", "kitchen.training:plain_gradient")],
+)
+def test_a_policy_is_trained_with_its_estimator_and_its_loss(
+    shell: Shell, site: Path, tmp_path: Path, estimator: str, loss: str
+) -> None:
+    (tmp_path / "kitchen_recipe.py").write_text(RECIPE.format(estimator=estimator, loss=loss))
+    parts = Path(__file__).parents[1] / "train"
+    sites = (site, tmp_path, parts)
+    ran = shell("train", "--recipe", "kitchen_recipe:recipe", "--out", "run", sites=sites)
+    assert ran.status == 0, ran.err
+    recipe = json.loads((tmp_path / "run" / "recipe.json").read_text())
+    assert set(recipe["outside"]) == {estimator, loss}
 
 
 def test_a_package_that_fails_is_named_and_the_others_go_on(

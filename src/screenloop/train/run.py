@@ -192,6 +192,8 @@ class _Plan:
     tasks: TaskSets
     dialect: Dialect
     card: RunRecipe
+    judged: bool
+    """Whether each step is judged as well."""
     checkpoint: Checkpoint | None
     """To go on from."""
 
@@ -204,6 +206,7 @@ def _checked(recipe: Recipe, seed: int, folder: Path, resume: bool) -> _Plan:
     # Settings put together in Python are not checked when they are made.
     read_settings(msgspec.to_builtins(recipe.settings), TrainSettings)
     require_trainable(recipe.settings, tasks)
+    judged = counts_progress(recipe.settings.learning.reward)
     card = run_recipe(recipe, tasks, seed)
     _prepare_folder(folder, resume)
     if resume:
@@ -215,6 +218,7 @@ def _checked(recipe: Recipe, seed: int, folder: Path, resume: bool) -> _Plan:
         tasks=tasks,
         dialect=dialect,
         card=card,
+        judged=judged,
         checkpoint=read_checkpoint(folder, card.fingerprint) if resume else None,
     )
 
@@ -245,7 +249,7 @@ async def _put_together(
         config=run_config(recipe, plan.tasks, plan.dialect, seed),
         dialect=plan.dialect,
         run_id=folder.name,
-        judged=counts_progress(settings.learning.reward),
+        judged=plan.judged,
         lockstep=at is None,
     )
     trainer = Trainer(

@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from screenloop.errors import ConfigError
 from screenloop.messages import Sampling
-from screenloop.registry import load, unknown
+from screenloop.registry import entries, find, unknown
 from screenloop.types import Struct
 
 Attempts = Annotated[int, Meta(ge=1)]
@@ -67,17 +67,19 @@ LOSSES = ("ppo", "gspo", "cispo", "reinforce")
 """Which policy loss; a dotted path `package.module:function` is a name as well."""
 
 
-def _require_name(what: str, name: str, names: Collection[str]) -> None:
-    if name not in names and ":" not in name:
-        raise ValueError(str(unknown(what, name, names)))
+def _require_name(field: str, what: str, name: str, names: Collection[str]) -> None:
+    """Refuse a name that is neither built in, nor added by a package, nor a dotted path."""
+    added = [entry.name for entry in entries(what, {})]
+    if name not in (*names, *added) and ":" not in name:
+        raise ValueError(str(unknown(field, name, [*names, *added])))
 
 
 class AdvantageSettings(Struct, frozen=True, kw_only=True):
     """Advantages."""
 
     estimator: str = "grpo"
-    """One of `ESTIMATORS`, or the dotted path of a function from an `EstimatorInput` to
-    advantages."""
+    """One of `ESTIMATORS`, or a function from an `EstimatorInput` to advantages, by its dotted path
+    or the name that its package adds."""
     statistics: Statistics = "attempt"
     """What weighs alike where a batch is whitened (`ppo`, `reinforce++`)."""
     gamma: Share | None = None
@@ -97,7 +99,7 @@ class AdvantageSettings(Struct, frozen=True, kw_only=True):
     anchor: AnchorKind = "state"
 
     def __post_init__(self) -> None:
-        _require_name("advantage.estimator", self.estimator, ESTIMATORS)
+        _require_name("advantage.estimator", "estimator", self.estimator, ESTIMATORS)
 
     @property
     def discount(self) -> float:
@@ -183,7 +185,8 @@ class LossSettings(Struct, frozen=True, kw_only=True):
     """The policy loss."""
 
     kind: str = "ppo"
-    """One of `LOSSES`, or the dotted path of a function with the arguments of `ppo_loss`."""
+    """One of `LOSSES`, or a function with the arguments of `ppo_loss`, by its dotted path or the
+    name that its package adds."""
     clip: Clip | None = None
     """`None` is the usual clip of the kind."""
     aggregation: Aggregation = "token-mean"
@@ -195,7 +198,7 @@ class LossSettings(Struct, frozen=True, kw_only=True):
     """Coefficient of the entropy bonus."""
 
     def __post_init__(self) -> None:
-        _require_name("loss.kind", self.kind, LOSSES)
+        _require_name("loss.kind", "loss", self.kind, LOSSES)
 
 
 class ValueSettings(Struct, frozen=True, kw_only=True):
@@ -273,30 +276,32 @@ def usual_clip(kind: str) -> Clip:
     return Clip() if kind == "ppo" else Clip(dual=None)
 
 
-def outside_paths(learning: LearningSettings) -> tuple[str, ...]:
-    """Return the dotted paths of an estimator and a loss that are not built in."""
-    return tuple(name for name in (learning.advantage.estimator, learning.loss.kind) if ":" in name)
-
-
 def source_hashes(learning: LearningSettings) -> dict[str, str]:
-    """Return the SHA-256 of the source of each module that an outside function is in, by path.
+    """Return the SHA-256 of the source of each module that an outside function is in, by its name.
 
     Raises:
-        ConfigError: a path leads to no function, or to one without source text.
+        ConfigError: a name leads to no function, or to one without source text.
     """
+    given = (
+        ("estimator", learning.advantage.estimator, ESTIMATORS),
+        ("loss", learning.loss.kind, LOSSES),
+    )
     hashes: dict[str, str] = {}
-    for path in outside_paths(learning):
-        function = load(path)
+    for what, name, built_in in given:
+        if name in built_in:
+            continue
+        function = find(what, name, {})
         if not callable(function):
-            raise ConfigError(f"{path} is no function; see the how-to page on training")
-        names = sorted({path.partition(":")[0], function.__module__})
+            raise ConfigError(f"{name} is no function; see the how-to page on training")
+        module, colon, _ = name.partition(":")
+        names = sorted({function.__module__, *([module] if colon else [])})
         try:
             text = "".join(inspect.getsource(import_module(name)) for name in names)
         except (OSError, TypeError) as error:
             raise ConfigError(
-                f"{path} has no source text, so a change of it could not be noticed: {error}"
+                f"{name} has no source text, so a change of it could not be noticed: {error}"
             ) from None
-        hashes[path] = hashlib.sha256(text.encode()).hexdigest()
+        hashes[name] = hashlib.sha256(text.encode()).hexdigest()
     return hashes
 
 
@@ -306,11 +311,11 @@ def compares_groups(estimator: str) -> bool:
     A function from outside says so by its attribute `compares_groups`.
 
     Raises:
-        ConfigError: a dotted path leads nowhere.
+        ConfigError: the name leads nowhere.
     """
-    if ":" in estimator:
-        return bool(getattr(load(estimator), "compares_groups", False))
-    return estimator in RELATIVE
+    if estimator in ESTIMATORS:
+        return estimator in RELATIVE
+    return bool(getattr(find("estimator", estimator, {}), "compares_groups", False))
 
 
 def read_settings(data: Mapping[str, Any], kind: type[S]) -> S:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from screenloop.errors import ConfigError
-from screenloop.registry import load
+from screenloop.registry import find
 from screenloop.train.credit.gae import gae
 from screenloop.train.credit.group_advantage import (
     dr_grpo,
@@ -28,7 +28,7 @@ from screenloop.train.data.samples import (
     with_step_advantages,
     with_token_advantages,
 )
-from screenloop.train.settings import AdvantageSettings, compares_groups
+from screenloop.train.settings import ESTIMATORS, AdvantageSettings, compares_groups
 from screenloop.train.types import (
     AttemptReward,
     GroupCounts,
@@ -111,7 +111,7 @@ def update_samples(
                 counts=selection.counts,
                 anchors=credit.anchors,
             )
-        case path if ":" in path:
+        case name if name not in ESTIMATORS:
             samples = _from_outside(kept, rewards_A, groups_A, settings, costs)
             return UpdateSamples(samples=samples, counts=selection.counts)
         case _:
@@ -252,7 +252,7 @@ def _from_outside(
         mask_A_S=_padded([[1.0] * len(row) for row in rows]),
         settings=settings,
     )
-    advantages: Tensor = load(settings.estimator)(given)
+    advantages: Tensor = find("estimator", settings.estimator, {})(given)
     if not isinstance(advantages, Tensor) or not advantages.isfinite().all():
         raise ConfigError(f"estimator {settings.estimator} must return a tensor of finite numbers")
     if advantages.shape == given.rewards_A.shape:

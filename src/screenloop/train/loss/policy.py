@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from torch import Tensor
 
 from screenloop.errors import ConfigError
-from screenloop.registry import load
+from screenloop.registry import find
 from screenloop.train.loss.masking import masked_mean, row_mean
 from screenloop.train.settings import Clip
 from screenloop.types import Struct
@@ -159,7 +159,7 @@ def policy_loss(
     Raises:
         ConfigError: a dotted path leads nowhere, or its function returns something else.
     """
-    function = BUILT_IN[kind] if kind in BUILT_IN else load(kind)
+    function = BUILT_IN[kind] if kind in BUILT_IN else find("loss", kind, {})
     result = function(log_probs_B_T, old_log_probs_B_T, advantages_B_T, mask_B_T, clip=clip)
     if not isinstance(result, PolicyLoss) or result.loss_B_T.shape != mask_B_T.shape:
         raise ConfigError(f"policy loss {kind} must return a PolicyLoss with one loss a token")
