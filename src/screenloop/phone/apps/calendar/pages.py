@@ -67,7 +67,7 @@ def _tabs(shown: str) -> tuple[k.Tab, ...]:
 
 
 def _fab(date: str) -> k.Fab:
-    return k.Fab(icon="plus", words=("New event", "新建日程"), do=new_page(date=date))
+    return k.Fab("plus", ("New event", "新建日程"), new_page(date=date))
 
 
 @app.page("/")
@@ -81,31 +81,25 @@ def month_page(s: State, ui: k.Ui) -> k.Page:
     rows: list[k.Widget] = [_event_row(o.event, o.date) for o in occurrences(_shown(s), day, 1)]
     if not rows:
         rows.append(
-            k.Paragraph(
-                words=("Nothing planned", "没有日程"), muted=True, align="center", pad_px=24
-            )
+            k.Paragraph(("Nothing planned", "没有日程"), muted=True, align="center", pad_px=24)
         )
     return k.Page(
-        title=("Calendar", "日历"),
+        ("Calendar", "日历"),
+        (
+            MonthGrid(
+                month=month, today=ui.today(), chosen=day, dots=dots, sunday_first=s.sunday_first
+            ),
+            k.Heading(_day_words(ui, day), link=("Day view", "日视图"), do=day_page(date=day)),
+            *rows,
+        ),
         large=True,
         tabs=_tabs("month"),
         fab=_fab(day),
         actions=(
-            k.IconButton(icon="search", label=("Search", "搜索"), do=search_page()),
+            k.IconButton("search", ("Search", "搜索"), search_page()),
             k.IconButton(
-                icon="calendar",
-                label=("Today", "今天"),
-                do=ui.set(day=ui.today(), month=ui.today()[:7]),
+                "calendar", ("Today", "今天"), ui.set(day=ui.today(), month=ui.today()[:7])
             ),
-        ),
-        body=(
-            MonthGrid(
-                month=month, today=ui.today(), chosen=day, dots=dots, sunday_first=s.sunday_first
-            ),
-            k.Heading(
-                words=_day_words(ui, day), link=("Day view", "日视图"), do=day_page(date=day)
-            ),
-            *rows,
         ),
     )
 
@@ -119,17 +113,17 @@ def agenda_page(s: State, ui: k.Ui) -> k.Page:
         if o.date != date:
             date = o.date
             words = ui.t("Today", "今天") if date == ui.today() else _day_words(ui, date)
-            body.append(k.Heading(words=words))
+            body.append(k.Heading(words))
         body.append(_event_row(o.event, o.date))
     if not body:
-        body.append(k.Empty(icon="calendar", words=("Nothing planned", "没有日程")))
+        body.append(k.Empty("calendar", ("Nothing planned", "没有日程")))
     return k.Page(
-        title=("Agenda", "日程"),
-        body=body,
+        ("Agenda", "日程"),
+        body,
         large=True,
         tabs=_tabs("agenda"),
         fab=_fab(ui.today()),
-        actions=(k.IconButton(icon="search", label=("Search", "搜索"), do=search_page()),),
+        actions=(k.IconButton("search", ("Search", "搜索"), search_page()),),
     )
 
 
@@ -146,8 +140,8 @@ def search_page(s: State, ui: k.Ui) -> k.Page:
         words = (
             ("No events found", "没有找到日程") if text.value else ("Type to search", "输入以搜索")
         )
-        rows.append(k.Empty(icon="search", words=words))
-    return k.Page(title=("Search", "搜索"), body=(text, *rows))
+        rows.append(k.Empty("search", words))
+    return k.Page(("Search", "搜索"), (text, *rows))
 
 
 @app.page("/d/{date}")
@@ -176,14 +170,8 @@ def day_page(s: State, ui: k.Ui, date: Day) -> k.Page:
         return day_page(date=other)
 
     return k.Page(
-        title=_day_words(ui, date),
-        fab=_fab(date),
-        subtitle=ui.t(f"{len(found)} event{'s' * (len(found) != 1)}", f"{len(found)} 个日程"),
-        actions=(
-            k.IconButton(icon="chevron_left", label=("Previous day", "前一天"), do=beside(-1)),
-            k.IconButton(icon="chevron_right", label=("Next day", "后一天"), do=beside(1)),
-        ),
-        body=(
+        _day_words(ui, date),
+        (
             *(_event_row(e, date) for e in found if not e.start),
             k.Space(8),
             Hours(
@@ -192,6 +180,12 @@ def day_page(s: State, ui: k.Ui, date: Day) -> k.Page:
                 first_hour=min([7, *(b.start_min // 60 for b in blocks)]),
                 last_hour=max([21, *(-(-b.end_min // 60) for b in blocks)]),
             ),
+        ),
+        fab=_fab(date),
+        subtitle=ui.t(f"{len(found)} event{'s' * (len(found) != 1)}", f"{len(found)} 个日程"),
+        actions=(
+            k.IconButton("chevron_left", ("Previous day", "前一天"), beside(-1)),
+            k.IconButton("chevron_right", ("Next day", "后一天"), beside(1)),
         ),
     )
 
@@ -205,8 +199,8 @@ def _facts_card(ui: k.Ui, e: Event) -> k.Card:
         (e.organiser, ("Invited by", "邀请人"), "user"),
     )
     return k.Card(
-        children=tuple(
-            k.Row(title=value, subtitle=words, lead=k.Glyph(icon=icon))
+        tuple(
+            k.Row(value, subtitle=words, lead=k.Glyph(icon))
             for value, words, icon in facts
             if value
         )
@@ -227,64 +221,59 @@ def event_page(s: State, ui: k.Ui, event: EventId, date: Day) -> k.Page:
         ("share", ("Share", "分享"), k.Share(text=told)),
     )
     body: list[k.Widget] = [
-        k.Paragraph(words=e.title, size_px=26, bold=True),
-        k.Paragraph(words=f"{when} · {hours}", size_px=16),
-        k.Line(
-            children=tuple(k.ActionButton(icon=i, words=words, do=do) for i, words, do in actions),
-            inset_px=12,
-        ),
+        k.Paragraph(e.title, size_px=26, bold=True),
+        k.Paragraph(f"{when} · {hours}", size_px=16),
+        k.Line(tuple(k.ActionButton(i, words, do) for i, words, do in actions), inset_px=12),
     ]
     for other in overlapping(s.events, date, e.start, e.end, e.id) if e.start else ():
         words = ui.t(
             f"Overlaps with {other.title} ({other.start} - {other.end})",
             f"与{other.title}冲突（{other.start} - {other.end}）",
         )
-        body.append(k.Banner(icon="warning", words=words, do=event_page(event=other.id, date=date)))
+        body.append(k.Banner("warning", words, event_page(event=other.id, date=date)))
     if e.organiser:
         replies = tuple(
-            k.Chip(words=words, do=act.answer(event=event, reply=reply), selected=e.reply == reply)
+            k.Chip(words, act.answer(event=event, reply=reply), selected=e.reply == reply)
             for reply, words in REPLIES
             if reply
         )
-        body.append(k.Chips(chips=replies, label=("Will you come?", "是否参加？")))
+        body.append(k.Chips(replies, label=("Will you come?", "是否参加？")))
     body.append(_facts_card(ui, e))
     if e.note:
-        body += [k.Heading(words=("Note", "备注")), k.Paragraph(words=e.note)]
+        body += [k.Heading(("Note", "备注")), k.Paragraph(e.note)]
     reminders = tuple(
         k.Chip(
-            words=words,
+            words,
+            act.remind_before(event=event, reminder_min=minutes),
             selected=e.reminder_min == minutes,
-            do=act.remind_before(event=event, reminder_min=minutes),
         )
         for minutes, words in REMINDERS
     )
-    body.append(k.Chips(chips=reminders, label=("Remind me before", "提前提醒")))
+    body.append(k.Chips(reminders, label=("Remind me before", "提前提醒")))
     if e.guests:
-        body.append(k.Heading(words=ui.t(f"Guests ({len(e.guests)})", f"嘉宾（{len(e.guests)}）")))
-        body += [k.Row(title=guest, lead=k.Avatar(name=guest, size_px=36)) for guest in e.guests]
+        body.append(k.Heading(ui.t(f"Guests ({len(e.guests)})", f"嘉宾（{len(e.guests)}）")))
+        body += [k.Row(guest, lead=k.Avatar(guest, size_px=36)) for guest in e.guests]
     return k.Page(
-        title="",
-        body=body,
+        "",
+        body,
         dialog=_sure(ui, e, date) if ui.get("sure", False) else None,
         actions=(
-            k.IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(event=event)),
-            k.IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True)),
+            k.IconButton("edit", ("Edit", "编辑"), edit_page(event=event)),
+            k.IconButton("trash", ("Delete", "删除"), ui.set(sure=True)),
         ),
     )
 
 
 def _sure(ui: k.Ui, e: Event, date: str) -> k.Dialog:
     close = ui.set(sure=False)
-    buttons = [k.DialogButton(words=k.CANCEL, do=close)]
+    buttons = [k.DialogButton(k.CANCEL, close)]
     words: tuple[str, str] = ("Delete", "删除")
     text = e.title
     if e.repeat != "none":
-        buttons.append(
-            k.DialogButton(words=("This day", "仅当天"), do=act.skip(event=e.id, date=date))
-        )
+        buttons.append(k.DialogButton(("This day", "仅当天"), act.skip(event=e.id, date=date)))
         words = ("All days", "所有")
         text = ui.t(f"{e.title} repeats. Delete which?", f"{e.title}会重复。要删除哪些？")
-    buttons.append(k.DialogButton(words=words, do=act.delete(event=e.id), danger=True))
+    buttons.append(k.DialogButton(words, act.delete(event=e.id), danger=True))
     return k.Dialog(
         title=("Delete event?", "删除日程？"), text=text, buttons=tuple(buttons), dismiss=close
     )
@@ -303,19 +292,17 @@ def guests_page(s: State, ui: k.Ui, event: EventId) -> k.Page:
         toggle = act.uninvite if chosen else act.invite
         rows.append(
             k.Row(
-                title=name,
-                lead=k.Avatar(name=name),
+                name,
+                lead=k.Avatar(name),
                 trailing_icon="check" if chosen else "plus",
                 do=toggle(event=event, name=name),
                 selected=chosen,
             )
         )
     if not rows:
-        rows.append(k.Empty(icon="users", words=("Nobody found", "没有找到联系人")))
+        rows.append(k.Empty("users", ("Nobody found", "没有找到联系人")))
     return k.Page(
-        title=("Invite guests", "邀请嘉宾"),
-        subtitle=f"{e.title} · {len(e.guests)}",
-        body=(text, *rows),
+        ("Invite guests", "邀请嘉宾"), (text, *rows), subtitle=f"{e.title} · {len(e.guests)}"
     )
 
 
@@ -344,7 +331,7 @@ def _form(s: State, ui: k.Ui, e: Event) -> tuple[list[k.Widget], dict[str, Any]]
         "repeat": repeat.value,
         "reminder_min": reminder.value,
     }
-    hours: list[k.Widget] = [] if all_day.value else [k.Line(children=(start, end))]
+    hours: list[k.Widget] = [] if all_day.value else [k.Line((start, end))]
     if not all_day.value:
         hours += _warnings(s, date.value, start.value, end.value, e.id)
     return [title, date, all_day, *hours, location, calendar, repeat, reminder, note], args
@@ -353,10 +340,10 @@ def _form(s: State, ui: k.Ui, e: Event) -> tuple[list[k.Widget], dict[str, Any]]
 def _warnings(s: State, date: str, start: str, end: str, but: str) -> list[k.Widget]:
     if end <= start:
         words = ("The end must be after the start", "结束时间必须晚于开始时间")
-        return [k.Banner(icon="warning", words=words)]
+        return [k.Banner("warning", words)]
     titles = ", ".join(e.title for e in overlapping(s.events, date, start, end, but))
     words = (f"Overlaps with {titles}", f"与{titles}冲突")
-    return [k.Banner(icon="info", words=words)] if titles else []
+    return [k.Banner("info", words)] if titles else []
 
 
 @app.page("/new/{date}")
@@ -364,8 +351,8 @@ def new_page(s: State, ui: k.Ui, date: Day) -> k.Page:
     """The form for a new event."""
     reminder = next(m for m, _ in REMINDERS if m == s.default_reminder_min)
     fields, args = _form(s, ui, Event(title="", date=date, reminder_min=reminder))
-    save = k.Button(words=("Save", "保存"), do=act.add(**args), enabled=bool(args["title"].strip()))
-    return k.Page(title=("New event", "新建日程"), body=fields, footer=(save,))
+    save = k.Button(("Save", "保存"), act.add(**args), enabled=bool(args["title"].strip()))
+    return k.Page(("New event", "新建日程"), fields, footer=(save,))
 
 
 @app.page("/edit/{event}")
@@ -373,8 +360,8 @@ def edit_page(s: State, ui: k.Ui, event: EventId) -> k.Page:
     """The form for an existing event."""
     fields, args = _form(s, ui, s.events[event])
     do = act.edit(event=event, **args)
-    save = k.Button(words=("Save", "保存"), do=do, enabled=bool(args["title"].strip()))
-    return k.Page(title=("Edit event", "编辑日程"), body=fields, footer=(save,))
+    save = k.Button(("Save", "保存"), do, enabled=bool(args["title"].strip()))
+    return k.Page(("Edit event", "编辑日程"), fields, footer=(save,))
 
 
 @app.page("/move/{event}")
@@ -384,17 +371,15 @@ def move_page(s: State, ui: k.Ui, event: EventId) -> k.Page:
     date = ui.date("date", ("Date", "日期"), e.date)
     start = ui.time("start", ("Start", "开始"), e.start or "09:00")
     end = ui.time("end", ("End", "结束"), e.end or "10:00")
-    body: list[k.Widget] = [k.Paragraph(words=e.title, size_px=20, bold=True), date]
+    body: list[k.Widget] = [k.Paragraph(e.title, size_px=20, bold=True), date]
     if not e.all_day:
-        body.append(k.Line(children=(start, end)))
+        body.append(k.Line((start, end)))
         body += _warnings(s, date.value, start.value, end.value, e.id)
     if e.repeat != "none":
-        body.append(k.Banner(icon="refresh", words=("All its days move", "所有重复都会移动")))
+        body.append(k.Banner("refresh", ("All its days move", "所有重复都会移动")))
     do = act.move(event=event, date=date.value, start=start.value, end=end.value)
     return k.Page(
-        title=("Move event", "移动日程"),
-        body=body,
-        footer=(k.Button(words=("Move here", "移动到此处"), do=do),),
+        ("Move event", "移动日程"), body, footer=(k.Button(("Move here", "移动到此处"), do),)
     )
 
 
@@ -405,16 +390,14 @@ def copy_page(s: State, ui: k.Ui, event: EventId) -> k.Page:
     date = ui.date("date", ("Date of the copy", "复制到日期"), e.date)
     hours = f"{e.start} - {e.end}" if e.start else ui.t("All day", "全天")
     return k.Page(
-        title=("Duplicate event", "复制日程"),
-        body=(
-            k.Paragraph(words=e.title, size_px=20, bold=True),
-            k.Paragraph(words=hours, muted=True),
+        ("Duplicate event", "复制日程"),
+        (
+            k.Paragraph(e.title, size_px=20, bold=True),
+            k.Paragraph(hours, muted=True),
             date,
         ),
         footer=(
-            k.Button(
-                words=("Make a copy", "创建副本"), do=act.duplicate(event=event, date=date.value)
-            ),
+            k.Button(("Make a copy", "创建副本"), act.duplicate(event=event, date=date.value)),
         ),
     )
 
@@ -428,41 +411,41 @@ def layers_page(s: State, ui: k.Ui) -> k.Page:
         on = s.layers[layer].shown
         switches.append(
             k.Switch(
-                label=words,
-                value=on,
-                do=act.show(calendar=layer, on=not on),
+                words,
+                on,
+                act.show(calendar=layer, on=not on),
                 icon="calendar",
                 subtitle=(f"{count} event{'s' * (count != 1)}", f"{count} 个日程"),
             )
         )
     reminders = tuple(
         k.Chip(
-            words=words,
+            words,
+            act.set_default_reminder(reminder_min=minutes),
             selected=s.default_reminder_min == minutes,
-            do=act.set_default_reminder(reminder_min=minutes),
         )
         for minutes, words in REMINDERS
     )
     return k.Page(
-        title=("Calendars", "日历"),
-        large=True,
-        tabs=_tabs("layers"),
-        body=(
-            k.Heading(words=("Shown", "显示")),
-            k.Card(children=tuple(switches)),
-            k.Heading(words=("New events", "新日程")),
-            k.Chips(chips=reminders, label=("Remind me before", "提前提醒")),
-            k.Heading(words=("Weeks", "周")),
+        ("Calendars", "日历"),
+        (
+            k.Heading(("Shown", "显示")),
+            k.Card(tuple(switches)),
+            k.Heading(("New events", "新日程")),
+            k.Chips(reminders, label=("Remind me before", "提前提醒")),
+            k.Heading(("Weeks", "周")),
             k.Card(
-                children=(
+                (
                     k.Switch(
-                        label=("Start on Sunday", "从周日开始"),
-                        value=s.sunday_first,
-                        do=act.set_week_start(sunday=not s.sunday_first),
+                        ("Start on Sunday", "从周日开始"),
+                        s.sunday_first,
+                        act.set_week_start(sunday=not s.sunday_first),
                     ),
                 )
             ),
         ),
+        large=True,
+        tabs=_tabs("layers"),
     )
 
 

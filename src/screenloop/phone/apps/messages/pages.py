@@ -50,7 +50,7 @@ def _thread_row(s: State, ui: k.Ui, thread: Thread) -> k.Row:
     texts = messages_of(s, thread.id)
     icon = "bell_off" if thread.muted else "pin" if thread.pinned else ""
     return k.Row(
-        title=name_of(ui.of(contacts.State), thread.phone),
+        name_of(ui.of(contacts.State), thread.phone),
         lead=chat.lead_of(ui, thread.phone),
         subtitle=_shown_text(ui, texts[-1]) if texts else ("No messages", "没有消息"),
         trailing=ui.ago(texts[-1].at_s) if texts else "",
@@ -66,7 +66,7 @@ def _thread_row(s: State, ui: k.Ui, thread: Thread) -> k.Row:
 def _message_row(s: State, ui: k.Ui, message: Message) -> k.Row:
     thread = s.threads[message.thread]
     return k.Row(
-        title=name_of(ui.of(contacts.State), thread.phone),
+        name_of(ui.of(contacts.State), thread.phone),
         subtitle=_shown_text(ui, message),
         lead=chat.lead_of(ui, thread.phone),
         trailing=ui.ago(message.at_s),
@@ -118,9 +118,7 @@ def _thread_dialog(s: State, ui: k.Ui) -> k.Dialog | None:
         name_of(ui.of(contacts.State), thread.phone),
         dismiss=closed,
         body=tuple(
-            k.Row(
-                title=words, lead=k.Glyph(icon=icon, size_px=36), do=k.Both(first=do, then=closed)
-            )
+            k.Row(words, lead=k.Glyph(icon, size_px=36), do=k.Both(first=do, then=closed))
             for icon, words, do in choices
         ),
         yes=("Delete", "删除"),
@@ -151,17 +149,17 @@ def chats_page(s: State, ui: k.Ui) -> k.Page:
         _thread_row(s, ui, t) for t in _listed(s, archived=False) if _is_shown(t, shown.value)
     ]
     if not rows:
-        rows.append(k.Empty(icon="message", words=("No conversations", "没有会话")))
+        rows.append(k.Empty("message", ("No conversations", "没有会话")))
     return k.Page(
-        title=("Messages", "短信"),
+        ("Messages", "短信"),
+        (shown, *rows),
         large=True,
         tabs=_tabs("chats"),
-        body=(shown, *rows),
         actions=(
-            k.IconButton(icon="search", label=("Search", "搜索"), do=search_page()),
-            k.IconButton(icon="settings", label=("Settings", "设置"), do=settings_page()),
+            k.IconButton("search", ("Search", "搜索"), search_page()),
+            k.IconButton("settings", ("Settings", "设置"), settings_page()),
         ),
-        fab=k.Fab(icon="edit", words=("New message", "新短信"), do=chat.new_page()),
+        fab=k.Fab("edit", ("New message", "新短信"), chat.new_page()),
         dialog=_thread_dialog(s, ui),
     )
 
@@ -171,13 +169,9 @@ def archive_page(s: State, ui: k.Ui) -> k.Page:
     """The conversations that were put away."""
     rows: list[k.Widget] = [_thread_row(s, ui, t) for t in _listed(s, archived=True)]
     if not rows:
-        rows.append(k.Empty(icon="archive", words=("Nothing archived", "没有归档的会话")))
+        rows.append(k.Empty("archive", ("Nothing archived", "没有归档的会话")))
     return k.Page(
-        title=("Archive", "归档"),
-        large=True,
-        body=rows,
-        tabs=_tabs("archive"),
-        dialog=_thread_dialog(s, ui),
+        ("Archive", "归档"), rows, large=True, tabs=_tabs("archive"), dialog=_thread_dialog(s, ui)
     )
 
 
@@ -187,8 +181,8 @@ def starred_page(s: State, ui: k.Ui) -> k.Page:
     found = sorted(s.messages.where(lambda m: m.starred), key=lambda m: -m.at_s)
     rows: list[k.Widget] = [_message_row(s, ui, m) for m in found]
     if not rows:
-        rows.append(k.Empty(icon="star", words=("Hold a message to star it", "长按消息即可加星标")))
-    return k.Page(title=("Starred", "星标"), large=True, body=rows, tabs=_tabs("starred"))
+        rows.append(k.Empty("star", ("Hold a message to star it", "长按消息即可加星标")))
+    return k.Page(("Starred", "星标"), rows, large=True, tabs=_tabs("starred"))
 
 
 def _cancel_dialog(ui: k.Ui, row: Scheduled) -> k.Dialog:
@@ -210,37 +204,33 @@ def scheduled_page(s: State, ui: k.Ui) -> k.Page:
         name = name_of(ui.of(contacts.State), row.phone)
         body.append(
             k.Card(
-                children=(
+                (
                     k.Row(
-                        title=name,
+                        name,
                         subtitle=f"{ui.day(row.at_s)} {ui.clock(row.at_s)}",
                         lead=chat.lead_of(ui, row.phone),
                     ),
-                    k.Paragraph(words=row.text),
+                    k.Paragraph(row.text),
                     k.Line(
-                        children=(
+                        (
                             k.Button(
-                                words=("Send now", "立即发送"),
+                                ("Send now", "立即发送"),
+                                act.send_now(scheduled=row.id),
                                 kind="tonal",
-                                do=act.send_now(scheduled=row.id),
                             ),
-                            k.Button(
-                                words=("Cancel", "取消"), kind="danger", do=ui.set(sure=row.id)
-                            ),
+                            k.Button(("Cancel", "取消"), ui.set(sure=row.id), kind="danger"),
                         )
                     ),
                 )
             )
         )
     if not body:
-        body.append(
-            k.Empty(icon="clock", words=("Nothing waits to be sent", "没有待发送的定时短信"))
-        )
+        body.append(k.Empty("clock", ("Nothing waits to be sent", "没有待发送的定时短信")))
     asked = s.scheduled.get(ui.get("sure", ""))
     return k.Page(
-        title=("Scheduled", "定时"),
+        ("Scheduled", "定时"),
+        body,
         large=True,
-        body=body,
         tabs=_tabs("scheduled"),
         dialog=_cancel_dialog(ui, asked) if asked else None,
     )
@@ -254,22 +244,20 @@ def search_page(s: State, ui: k.Ui) -> k.Page:
     if text.value.strip():
         people = found_people(ui.of(contacts.State), text.value)
         if people:
-            body.append(k.Heading(words=("People", "联系人")))
+            body.append(k.Heading(("People", "联系人")))
         for person in people:
             thread = thread_of(s, person.phone)
             do = _opening(thread) if thread else chat.new_to_page(phone=person.phone)
             body.append(
-                k.Row(
-                    title=person.name, subtitle=person.phone, lead=k.Avatar(name=person.name), do=do
-                )
+                k.Row(person.name, subtitle=person.phone, lead=k.Avatar(person.name), do=do)
             )
         messages = found_messages(s, text.value)
         if messages:
-            body.append(k.Heading(words=("Messages", "短信")))
+            body.append(k.Heading(("Messages", "短信")))
         body += [_message_row(s, ui, m) for m in messages]
         if len(body) == 1:
-            body.append(k.Empty(icon="search", words=("Nothing found", "没有找到结果")))
-    return k.Page(title=("Search", "搜索"), body=body)
+            body.append(k.Empty("search", ("Nothing found", "没有找到结果")))
+    return k.Page(("Search", "搜索"), body)
 
 
 @app.page("/settings")
@@ -277,24 +265,24 @@ def settings_page(s: State, ui: k.Ui) -> k.Page:
     """Notifications and upkeep."""
     unread = sum(t.unread for t in s.threads)
     return k.Page(
-        title=("Settings", "设置"),
-        body=(
+        ("Settings", "设置"),
+        (
             k.Switch(
-                label=("Show text in notifications", "在通知中显示内容"),
+                ("Show text in notifications", "在通知中显示内容"),
+                s.previews,
+                act.set_previews(on=not s.previews),
                 icon="bell",
-                value=s.previews,
-                do=act.set_previews(on=not s.previews),
             ),
             k.Button(
-                words=("Mark all as read", "全部标为已读"),
+                ("Mark all as read", "全部标为已读"),
+                act.read_all(),
                 kind="tonal",
-                do=act.read_all(),
                 enabled=unread > 0,
             ),
             k.Paragraph(
+                ui.t(f"{unread} unread messages", f"{unread} 条未读短信"),
                 muted=True,
                 align="center",
-                words=ui.t(f"{unread} unread messages", f"{unread} 条未读短信"),
             ),
         ),
     )

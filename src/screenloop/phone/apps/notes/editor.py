@@ -45,25 +45,25 @@ def _checklist(s: State, ui: k.Ui, note: Note) -> list[k.Widget]:
         words = ui.t(f"{done} of {len(items)} done", f"已完成 {done}/{len(items)}")
         checks = tuple(
             k.Check(
-                label=i.text,
-                value=i.done,
+                i.text,
+                i.done,
+                act.check_item(item=i.id, done=not i.done),
                 strike=True,
                 long=item_page(item=i.id),
-                do=act.check_item(item=i.id, done=not i.done),
             )
             for i in items
         )
-        body += [k.Heading(words=words), k.Card(children=checks)]
-    button = k.Button(words=("Add", "添加"), kind="tonal", do=adding, enabled=bool(text.strip()))
-    body.append(k.Line(children=(field, button), shares=(3, 1)))
+        body += [k.Heading(words), k.Card(checks)]
+    button = k.Button(("Add", "添加"), adding, kind="tonal", enabled=bool(text.strip()))
+    body.append(k.Line((field, button), shares=(3, 1)))
     if done:
         untick = k.Button(
-            words=("Untick all", "全部取消勾选"), kind="plain", do=act.untick_all(note=note.id)
+            ("Untick all", "全部取消勾选"), act.untick_all(note=note.id), kind="plain"
         )
         clear = k.Button(
-            words=("Remove ticked", "移除已勾选"), kind="plain", do=act.clear_done(note=note.id)
+            ("Remove ticked", "移除已勾选"), act.clear_done(note=note.id), kind="plain"
         )
-        body.append(k.Line(children=(untick, clear)))
+        body.append(k.Line((untick, clear)))
     return body
 
 
@@ -88,9 +88,7 @@ def _note_dialog(s: State, ui: k.Ui, note: Note) -> k.Dialog | None:
         note.title,
         dismiss=closed,
         body=tuple(
-            k.Row(
-                title=words, lead=k.Glyph(icon=icon, size_px=36), do=k.Both(first=closed, then=do)
-            )
+            k.Row(words, lead=k.Glyph(icon, size_px=36), do=k.Both(first=closed, then=do))
             for icon, words, do in choices
         ),
         yes=("Trash", "回收站"),
@@ -100,11 +98,11 @@ def _note_dialog(s: State, ui: k.Ui, note: Note) -> k.Dialog | None:
 
 def _trashed_page(s: State, note: Note) -> k.Page:
     banner = k.Banner(
-        icon="undo",
-        words=("In the trash · Tap to restore", "在回收站中 · 点按恢复"),
-        do=act.restore(note=note.id),
+        "undo",
+        ("In the trash · Tap to restore", "在回收站中 · 点按恢复"),
+        act.restore(note=note.id),
     )
-    return k.Page(title=note.title, body=(banner, k.Paragraph(words=note_text(s, note))))
+    return k.Page(note.title, (banner, k.Paragraph(note_text(s, note))))
 
 
 @app.page("/n/{note}")
@@ -116,33 +114,31 @@ def note_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
     folder = s.folders.get(row.folder)
     where = folder.name if folder else ui.t("No folder", "无文件夹")
     body: list[k.Widget] = [
-        k.Paragraph(words=row.title, size_px=24, bold=True, color=hue_of(row.colour)),
+        k.Paragraph(row.title, size_px=24, bold=True, color=hue_of(row.colour)),
         k.Paragraph(
-            words=f"{where} · {ui.day(row.edited_s)} {ui.clock(row.edited_s)}",
-            size_px=13,
-            muted=True,
+            f"{where} · {ui.day(row.edited_s)} {ui.clock(row.edited_s)}", size_px=13, muted=True
         ),
     ]
     if row.remind_s:
         when = f"{ui.day(row.remind_s)} {ui.clock(row.remind_s)}"
         words = ui.t(f"Reminder: {when}", f"提醒：{when}")
-        body.append(k.Banner(icon="alarm", words=words, do=remind_page(note=note)))
+        body.append(k.Banner("alarm", words, remind_page(note=note)))
     if row.body:
-        body.append(k.Paragraph(words=row.body, size_px=16, pad_px=10))
+        body.append(k.Paragraph(row.body, size_px=16, pad_px=10))
     body += _checklist(s, ui, row)
     return k.Page(
-        title="",
-        body=body,
+        "",
+        body,
         dialog=_note_dialog(s, ui, row),
         actions=(
             k.IconButton(
-                icon="pin",
+                "pin",
+                ("Unpin", "取消置顶") if row.pinned else ("Pin", "置顶"),
+                act.pin(note=note, on=not row.pinned),
                 selected=row.pinned,
-                do=act.pin(note=note, on=not row.pinned),
-                label=("Unpin", "取消置顶") if row.pinned else ("Pin", "置顶"),
             ),
-            k.IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(note=note)),
-            k.IconButton(icon="more", label=("More", "更多"), do=ui.set(menu=True)),
+            k.IconButton("edit", ("Edit", "编辑"), edit_page(note=note)),
+            k.IconButton("more", ("More", "更多"), ui.set(menu=True)),
         ),
     )
 
@@ -154,11 +150,11 @@ def edit_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
     title = ui.field("title", ("Title", "标题"), row.title)
     body = ui.field("body", ("Note", "内容"), row.body, lines=8)
     save = k.Button(
-        words=("Save", "保存"),
-        do=act.edit(note=note, title=title.value, body=body.value),
+        ("Save", "保存"),
+        act.edit(note=note, title=title.value, body=body.value),
         enabled=bool(title.value.strip()),
     )
-    return k.Page(title=("Edit note", "编辑笔记"), body=(title, body, save))
+    return k.Page(("Edit note", "编辑笔记"), (title, body, save))
 
 
 @app.page("/n/{note}/organise")
@@ -166,25 +162,23 @@ def organise_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
     """Its colour and its folder."""
     row = s.notes[note]
     colours = k.Chips(
-        label=("Colour", "颜色"),
-        chips=tuple(
-            k.Chip(words=words, do=act.paint(note=note, colour=name), selected=row.colour == name)
+        tuple(
+            k.Chip(words, act.paint(note=note, colour=name), selected=row.colour == name)
             for name, words, _ in COLOURS
         ),
+        label=("Colour", "颜色"),
     )
     folders = k.Chips(
-        label=("Folder", "文件夹"),
-        chips=tuple(
-            k.Chip(
-                words=words, do=act.move(note=note, folder=folder), selected=row.folder == folder
-            )
+        tuple(
+            k.Chip(words, act.move(note=note, folder=folder), selected=row.folder == folder)
             for folder, words in _folders(s)
         ),
+        label=("Folder", "文件夹"),
     )
     return k.Page(
-        title=("Colour and folder", "颜色和文件夹"),
+        ("Colour and folder", "颜色和文件夹"),
+        (k.Space(px=8), colours, k.Space(px=16), folders),
         subtitle=row.title,
-        body=(k.Space(px=8), colours, k.Space(px=16), folders),
     )
 
 
@@ -205,18 +199,16 @@ def remind_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
         time,
         k.Space(px=8),
         k.Button(
-            words=("Set reminder", "设置提醒"),
+            ("Set reminder", "设置提醒"),
+            act.remind(note=note, date=date.value, time=time.value),
             icon="alarm",
-            do=act.remind(note=note, date=date.value, time=time.value),
         ),
     ]
     if row.remind_s:
         body.append(
-            k.Button(
-                words=("Remove reminder", "取消提醒"), kind="danger", do=act.unremind(note=note)
-            )
+            k.Button(("Remove reminder", "取消提醒"), act.unremind(note=note), kind="danger")
         )
-    return k.Page(title=("Reminder", "提醒"), subtitle=row.title, body=body)
+    return k.Page(("Reminder", "提醒"), body, subtitle=row.title)
 
 
 @app.page("/i/{item}")
@@ -225,18 +217,18 @@ def item_page(s: State, ui: k.Ui, item: ItemId) -> k.Page:
     row = s.items[item]
     text = ui.field("text", ("Item", "清单项"), row.text)
     save = k.Button(
-        words=("Save", "保存"),
-        do=act.edit_item(item=item, text=text.value),
+        ("Save", "保存"),
+        act.edit_item(item=item, text=text.value),
         enabled=bool(text.value.strip()),
     )
-    delete = k.Button(words=("Delete item", "删除该项"), kind="danger", do=ui.set(sure=item))
+    delete = k.Button(("Delete item", "删除该项"), ui.set(sure=item), kind="danger")
     asking = question(
         ui, ("Delete item?", "删除该项？"), row.text, ("Delete", "删除"), act.delete_item(item=item)
     )
     return k.Page(
-        title=("Edit item", "编辑清单项"),
+        ("Edit item", "编辑清单项"),
+        (text, save, delete),
         subtitle=s.notes[row.note].title,
-        body=(text, save, delete),
         dialog=asking if ui.get("sure", "") else None,
     )
 
@@ -253,19 +245,18 @@ def _new(s: State, ui: k.Ui, folder: str = "", text: str = "") -> k.Page:
     )
     chosen = ui.chips("folder", _folders(s), folder, label=("Folder", "文件夹"))
     save = k.Button(
-        words=("Save", "保存"),
-        enabled=bool(title.value.strip()),
-        do=act.add(
+        ("Save", "保存"),
+        act.add(
             title=title.value,
             body=body.value,
             items=items.value,
             folder=chosen.value,
             colour=colour.value,
         ),
+        enabled=bool(title.value.strip()),
     )
     return k.Page(
-        title=("New note", "新建笔记"),
-        body=(title, body, items, colour, chosen, k.Space(px=8), save),
+        ("New note", "新建笔记"), (title, body, items, colour, chosen, k.Space(px=8), save)
     )
 
 

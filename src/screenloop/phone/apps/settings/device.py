@@ -25,7 +25,7 @@ def app_glyph(app_id: str) -> k.Glyph:
     """Return an app's icon in its colour."""
     from screenloop.phone.device.boot import installed
 
-    return k.Glyph(icon=installed()[app_id].icon, tint=installed()[app_id].tint)
+    return k.Glyph(installed()[app_id].icon, tint=installed()[app_id].tint)
 
 
 def option_switch(
@@ -33,34 +33,30 @@ def option_switch(
 ) -> k.Switch:
     """Return a switch of these settings."""
     on: bool = getattr(s, name)
-    return k.Switch(
-        label=label, value=on, icon=icon, subtitle=subtitle, do=act.set_option(name=name, on=not on)
-    )
+    return k.Switch(label, on, act.set_option(name=name, on=not on), icon=icon, subtitle=subtitle)
 
 
 @app.page("/display")
 def display_page(s: State, ui: k.Ui) -> k.Page:
     """Brightness, colours, text size, sleep."""
     sleeps = tuple(
-        k.Chip(words=words, do=act.set_sleep(seconds=seconds), selected=s.sleep_s == seconds)
+        k.Chip(words, act.set_sleep(seconds=seconds), selected=s.sleep_s == seconds)
         for seconds, words in SLEEPS
     )
     fonts = tuple(
-        k.Chip(
-            words=words, do=act.set_font(percent=percent), selected=ui.system.font_scale == percent
-        )
+        k.Chip(words, act.set_font(percent=percent), selected=ui.system.font_scale == percent)
         for percent, words in FONTS
     )
     return k.Page(
-        title=("Display", "显示"),
-        body=(
+        ("Display", "显示"),
+        (
             k.Card(
-                children=(
+                (
                     k.Slider(
-                        label=("Brightness", "亮度"),
+                        ("Brightness", "亮度"),
+                        ui.system.brightness / 100,
+                        lambda share: act.set_brightness(level=round(share * 100)),
                         icon="brightness",
-                        share=ui.system.brightness / 100,
-                        place=lambda share: act.set_brightness(level=round(share * 100)),
                     ),
                     option_switch(
                         s, "auto_brightness", "sun", ("Automatic brightness", "自动亮度")
@@ -68,7 +64,7 @@ def display_page(s: State, ui: k.Ui) -> k.Page:
                 )
             ),
             k.Card(
-                children=(
+                (
                     system_switch(ui, "dark", "moon", ("Dark theme", "深色主题")),
                     option_switch(
                         s,
@@ -80,19 +76,19 @@ def display_page(s: State, ui: k.Ui) -> k.Page:
                     system_switch(ui, "auto_rotate", "rotate", ("Auto-rotate", "自动旋转")),
                 )
             ),
-            k.Chips(chips=fonts, label=("Text size", "字体大小")),
+            k.Chips(fonts, label=("Text size", "字体大小")),
             k.Space(8),
-            k.Chips(chips=sleeps, label=("Screen goes dark after", "自动熄屏")),
+            k.Chips(sleeps, label=("Screen goes dark after", "自动熄屏")),
         ),
     )
 
 
 def _volume(ui: k.Ui, name: act.Volume, icon: str, words: k.Words) -> k.Slider:
     return k.Slider(
-        label=words,
+        words,
+        getattr(ui.system, f"{name}_volume") / 100,
+        lambda share: act.set_volume(name=name, level=round(share * 100)),
         icon=icon,
-        share=getattr(ui.system, f"{name}_volume") / 100,
-        place=lambda share: act.set_volume(name=name, level=round(share * 100)),
     )
 
 
@@ -106,29 +102,29 @@ def sound_page(s: State, ui: k.Ui) -> k.Page:
     )
     sliders = tuple(_volume(ui, name, icon, words) for name, icon, words in volumes)
     return k.Page(
-        title=("Sound & vibration", "声音和振动"),
-        body=(
-            k.Card(children=sliders),
+        ("Sound & vibration", "声音和振动"),
+        (
+            k.Card(sliders),
             k.Card(
-                children=(
+                (
                     system_switch(ui, "do_not_disturb", "bell_off", ("Do not disturb", "勿扰模式")),
                     option_switch(s, "vibrate", "vibrate", ("Vibrate for calls", "来电振动")),
                     option_switch(s, "touch_sounds", "volume", ("Touch sounds", "触摸提示音")),
                 )
             ),
             k.Card(
-                children=(
+                (
                     k.Row(
-                        title=("Ringtone", "铃声"),
+                        ("Ringtone", "铃声"),
                         subtitle=s.ringtone,
-                        lead=k.Glyph(icon="phone"),
+                        lead=k.Glyph("phone"),
                         trailing_icon="chevron_right",
                         do=ringtone_page(),
                     ),
                     k.Row(
-                        title=("Notification sound", "通知音"),
+                        ("Notification sound", "通知音"),
                         subtitle=s.notification_sound,
-                        lead=k.Glyph(icon="bell"),
+                        lead=k.Glyph("bell"),
                         trailing_icon="chevron_right",
                         do=chime_page(),
                     ),
@@ -143,14 +139,14 @@ def ringtone_page(s: State, ui: k.Ui) -> k.Page:
     """Choose the ringtone."""
     rows = tuple(
         k.Row(
-            title=name,
+            name,
             do=act.set_ringtone(ringtone=name),
             selected=s.ringtone == name,
-            lead=k.Glyph(icon="radio_checked" if s.ringtone == name else "radio"),
+            lead=k.Glyph("radio_checked" if s.ringtone == name else "radio"),
         )
         for name in RINGTONES
     )
-    return k.Page(title=("Ringtone", "铃声"), body=(k.Card(children=rows),))
+    return k.Page(("Ringtone", "铃声"), (k.Card(rows),))
 
 
 @app.page("/chime")
@@ -158,14 +154,14 @@ def chime_page(s: State, ui: k.Ui) -> k.Page:
     """Choose the sound of notifications."""
     rows = tuple(
         k.Row(
-            title=name,
+            name,
             do=act.set_notification_sound(sound=name),
             selected=s.notification_sound == name,
-            lead=k.Glyph(icon="radio_checked" if s.notification_sound == name else "radio"),
+            lead=k.Glyph("radio_checked" if s.notification_sound == name else "radio"),
         )
         for name in CHIMES
     )
-    return k.Page(title=("Notification sound", "通知音"), body=(k.Card(children=rows),))
+    return k.Page(("Notification sound", "通知音"), (k.Card(rows),))
 
 
 @app.page("/notifications")
@@ -175,7 +171,7 @@ def notices_page(s: State, ui: k.Ui) -> k.Page:
     words = ui.t(f"{blocked} blocked", f"已屏蔽 {blocked} 个")
     rows = tuple(
         k.Row(
-            title=app_title(n.id),
+            app_title(n.id),
             lead=app_glyph(n.id),
             subtitle=_notice_words(ui, n.allowed, n.sound),
             trailing_icon="chevron_right",
@@ -184,17 +180,15 @@ def notices_page(s: State, ui: k.Ui) -> k.Page:
         for n in sorted(s.notices, key=lambda n: ui.t(*app_title(n.id)))
     )
     return k.Page(
-        title=("Notifications", "通知"),
-        subtitle=words if blocked else "",
-        body=(
+        ("Notifications", "通知"),
+        (
             k.Card(
-                children=(
-                    system_switch(ui, "do_not_disturb", "bell_off", ("Do not disturb", "勿扰模式")),
-                )
+                (system_switch(ui, "do_not_disturb", "bell_off", ("Do not disturb", "勿扰模式")),)
             ),
-            k.Heading(words=("Apps", "应用")),
-            k.Card(children=rows),
+            k.Heading(("Apps", "应用")),
+            k.Card(rows),
         ),
+        subtitle=words if blocked else "",
     )
 
 
@@ -209,21 +203,21 @@ def notice_page(s: State, ui: k.Ui, app: NoticeId) -> k.Page:
     """The notifications of one app."""
     n = s.notices[app]
     return k.Page(
-        title=app_title(app),
-        body=(
+        app_title(app),
+        (
             k.Card(
-                children=(
+                (
                     k.Switch(
-                        label=("Show notifications", "显示通知"),
-                        value=n.allowed,
+                        ("Show notifications", "显示通知"),
+                        n.allowed,
+                        act.allow_notices(app=app, on=not n.allowed),
                         icon="bell",
-                        do=act.allow_notices(app=app, on=not n.allowed),
                     ),
                     k.Switch(
-                        label=("Sound", "声音"),
-                        value=n.sound,
+                        ("Sound", "声音"),
+                        n.sound,
+                        act.sound_notices(app=app, on=not n.sound),
                         icon="volume",
-                        do=act.sound_notices(app=app, on=not n.sound),
                     ),
                 )
             ),
@@ -245,8 +239,8 @@ def privacy_page(s: State, ui: k.Ui) -> k.Page:
         count = sum(_granted(ui, app_id, name) for app_id in wanting)
         rows.append(
             k.Row(
-                title=words,
-                lead=k.Glyph(icon=icon),
+                words,
+                lead=k.Glyph(icon),
                 trailing_icon="chevron_right",
                 subtitle=ui.t(
                     f"{count} of {len(wanting)} apps allowed",
@@ -256,15 +250,11 @@ def privacy_page(s: State, ui: k.Ui) -> k.Page:
             )
         )
     return k.Page(
-        title=("Privacy", "隐私"),
-        body=(
-            k.Card(
-                children=(
-                    system_switch(ui, "location", "location", ("Use location", "使用位置信息")),
-                )
-            ),
-            k.Heading(words=("Permissions", "权限")),
-            k.Card(children=tuple(rows)),
+        ("Privacy", "隐私"),
+        (
+            k.Card((system_switch(ui, "location", "location", ("Use location", "使用位置信息")),)),
+            k.Heading(("Permissions", "权限")),
+            k.Card(tuple(rows)),
         ),
     )
 
@@ -278,8 +268,8 @@ def permission_page(s: State, ui: k.Ui, name: str) -> k.Page:
         if found[0] in WANTED.get(app_id, ()):
             on = _granted(ui, app_id, found[0])
             do = act.set_permission(app=app_id, name=found[0], granted=not on)
-            rows.append(k.Switch(label=app_title(app_id), value=on, do=do, icon=found[2]))
-    return k.Page(title=found[1], body=(k.Card(children=tuple(rows)),))
+            rows.append(k.Switch(app_title(app_id), on, do, icon=found[2]))
+    return k.Page(found[1], (k.Card(tuple(rows)),))
 
 
 @app.page("/security")
@@ -291,20 +281,18 @@ def security_page(s: State, ui: k.Ui) -> k.Page:
     state = ("The screen is locked with a PIN", "屏幕已用 PIN 码锁定")
     open_ = ("There is no screen lock", "没有屏幕锁")
     body: list[k.Widget] = [
-        k.Banner(icon="lock" if locked else "unlock", words=state if locked else open_),
+        k.Banner("lock" if locked else "unlock", state if locked else open_),
         pin,
         k.Button(
-            words=("Change PIN", "更改 PIN 码") if locked else ("Set PIN", "设置 PIN 码"),
-            do=act.set_pin(pin=pin.value),
+            ("Change PIN", "更改 PIN 码") if locked else ("Set PIN", "设置 PIN 码"),
+            act.set_pin(pin=pin.value),
             enabled=ready,
         ),
     ]
     if locked:
-        body.append(
-            k.Button(words=("Remove lock", "移除屏幕锁"), kind="danger", do=act.remove_pin())
-        )
+        body.append(k.Button(("Remove lock", "移除屏幕锁"), act.remove_pin(), kind="danger"))
     update = s.phone["phone"].security_update
     body.append(
-        k.Paragraph(words=ui.t(f"Security update of {update}", f"安全更新：{update}"), muted=True)
+        k.Paragraph(ui.t(f"Security update of {update}", f"安全更新：{update}"), muted=True)
     )
-    return k.Page(title=("Security", "安全"), body=body)
+    return k.Page(("Security", "安全"), body)

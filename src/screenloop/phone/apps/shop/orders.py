@@ -46,21 +46,21 @@ def _cart_line(s: State, ui: k.Ui, line: Line) -> k.Card:
 
     words = ui.t(f"Quantity · {line.quantity}", f"数量 · {line.quantity}")
     change = k.Button(
-        words=words, kind="tonal", do=ui.set(line=line.id, quantity=line.quantity), inset_px=12
+        words, ui.set(line=line.id, quantity=line.quantity), kind="tonal", inset_px=12
     )
     label = (f"Remove {p.name}", f"移除{p.name}")
-    bin_it = k.IconButton(icon="trash", label=label, do=act.remove(line=line.id))
+    bin_it = k.IconButton("trash", label, act.remove(line=line.id))
     return k.Card(
-        children=(
+        (
             k.Row(
-                title=p.name,
-                lead=k.Thumb(kind=p.kind, seed=p.seed, size_px=56),
+                p.name,
+                lead=k.Thumb(p.kind, p.seed, size_px=56),
                 subtitle=f"{colour_words(ui, line.colour)} · {ui.money(p.price_cents)}",
                 trailing=ui.money(p.price_cents * line.quantity),
                 do=at(f"/p/{p.id}"),
                 swipe_left=act.remove(line=line.id),
             ),
-            k.Line(children=(change, bin_it), shares=(5, 1)),
+            k.Line((change, bin_it), shares=(5, 1)),
         )
     )
 
@@ -89,15 +89,15 @@ def _quantity_dialog(s: State, ui: k.Ui) -> k.Dialog | None:
 def cart_page(s: State, ui: k.Ui) -> k.Page:
     """What is in the cart, the coupon, what it costs."""
     if not len(s.cart):
-        empty = k.Empty(icon="cart", words=("Your cart is empty", "购物车是空的"))
-        return k.Page(title=("Cart", "购物车"), body=(empty,), large=True, tabs=tabs(s, "cart"))
+        empty = k.Empty("cart", ("Your cart is empty", "购物车是空的"))
+        return k.Page(("Cart", "购物车"), (empty,), large=True, tabs=tabs(s, "cart"))
     body: list[k.Widget] = [_cart_line(s, ui, line) for line in s.cart]
     if s.coupon:
         body.append(
             k.Row(
-                title=s.coupon,
+                s.coupon,
                 subtitle=ui.t(*COUPONS[s.coupon].words),
-                lead=k.Glyph(icon="tag"),
+                lead=k.Glyph("tag"),
                 trailing=ui.t("Remove", "移除"),
                 do=act.remove_coupon(),
             )
@@ -105,12 +105,12 @@ def cart_page(s: State, ui: k.Ui) -> k.Page:
     else:
         code = ui.field("code", ("Coupon code", "优惠码"))
         button = k.Button(
-            words=("Apply", "使用"),
+            ("Apply", "使用"),
+            act.apply_coupon(code=code.value),
             kind="tonal",
-            do=act.apply_coupon(code=code.value),
             enabled=bool(code.value.strip()),
         )
-        body.append(k.Line(children=(code, button), shares=(2, 1)))
+        body.append(k.Line((code, button), shares=(2, 1)))
     sums = totals_of(s, "standard")
     body.append(sums_card(ui, sums, s.coupon))
     missing = FREE_FROM_CENTS - items_cents(s)
@@ -118,7 +118,7 @@ def cart_page(s: State, ui: k.Ui) -> k.Page:
         words = ui.t(
             f"{ui.money(missing)} more for free delivery", f"再买{ui.money(missing)}免运费"
         )
-        body.append(k.Banner(icon="truck", words=words))
+        body.append(k.Banner("truck", words))
     words = ui.t(f"Checkout · {ui.money(sums.total)}", f"结算 · {ui.money(sums.total)}")
     sure = ui.question(
         ("Empty cart?", "清空购物车？"),
@@ -127,15 +127,13 @@ def cart_page(s: State, ui: k.Ui) -> k.Page:
         do=k.Both(first=act.clear(), then=ui.set(sure=False)),
     )
     return k.Page(
-        title=("Cart", "购物车"),
-        body=body,
+        ("Cart", "购物车"),
+        body,
         large=True,
         tabs=tabs(s, "cart"),
         dialog=sure or _quantity_dialog(s, ui),
-        actions=(
-            k.IconButton(icon="trash", label=("Empty cart", "清空购物车"), do=ui.set(sure=True)),
-        ),
-        footer=(k.Button(words=words, do=checkout_page()),),
+        actions=(k.IconButton("trash", ("Empty cart", "清空购物车"), ui.set(sure=True)),),
+        footer=(k.Button(words, checkout_page()),),
     )
 
 
@@ -149,45 +147,43 @@ def checkout_page(s: State, ui: k.Ui) -> k.Page:
     chosen = ui.get("address", s.default_address)
     rows: list[k.Widget] = [
         k.Row(
-            title=a.label,
+            a.label,
             subtitle=address_line(a),
-            lead=k.Glyph(icon="location"),
+            lead=k.Glyph("location"),
             trailing_icon="radio_checked" if a.id == chosen else "radio",
             do=ui.set(address=a.id),
         )
         for a in s.addresses
     ]
-    rows.append(
-        k.Row(title=("Add address", "添加地址"), lead=k.Glyph(icon="plus"), do=at("/addresses/new"))
-    )
+    rows.append(k.Row(("Add address", "添加地址"), lead=k.Glyph("plus"), do=at("/addresses/new")))
     speed = ui.chips("speed", SPEEDS, "standard")
     note = ui.field("note", ("Note for the courier", "给快递员的备注"))
     sums = totals_of(s, speed.value)
     words = ui.t(f"Place order · {ui.money(sums.total)}", f"提交订单 · {ui.money(sums.total)}")
     button = k.Button(
-        words=words,
-        do=act.place(address=chosen, speed=speed.value, note=note.value),
+        words,
+        act.place(address=chosen, speed=speed.value, note=note.value),
         enabled=len(s.cart) > 0,
     )
     items: list[k.Widget] = [
         k.Row(
-            title=p.name,
-            lead=k.Thumb(kind=p.kind, seed=p.seed, size_px=44),
+            p.name,
+            lead=k.Thumb(p.kind, p.seed, size_px=44),
             subtitle=_pieces(ui, line.quantity, p.price_cents, line.colour),
         )
         for line in s.cart
         for p in (s.products[line.product],)
     ]
     return k.Page(
-        title=("Checkout", "结算"),
-        body=(
-            k.Heading(words=("Deliver to", "收货地址")),
-            k.Card(children=tuple(rows)),
-            k.Heading(words=("Delivery", "配送")),
+        ("Checkout", "结算"),
+        (
+            k.Heading(("Deliver to", "收货地址")),
+            k.Card(tuple(rows)),
+            k.Heading(("Delivery", "配送")),
             speed,
             note,
-            k.Heading(words=("Items", "商品")),
-            k.Card(children=tuple(items)),
+            k.Heading(("Items", "商品")),
+            k.Card(tuple(items)),
             sums_card(ui, sums, s.coupon),
         ),
         footer=(button,),
@@ -199,7 +195,7 @@ def checkout_page(s: State, ui: k.Ui) -> k.Page:
 
 def _thumb(s: State, item: Item, size_px: int = 56) -> k.Thumb:
     p = s.products[item.product]
-    return k.Thumb(kind=p.kind, seed=p.seed, size_px=size_px)
+    return k.Thumb(p.kind, p.seed, size_px=size_px)
 
 
 @app.page("/orders")
@@ -217,16 +213,16 @@ def orders_page(s: State, ui: k.Ui) -> k.Page:
             continue
         names = ", ".join(i.name for i in o.items)
         about = k.Row(
-            title=f"{o.number} · {ui.t(*STATES[o.state])}",
+            f"{o.number} · {ui.t(*STATES[o.state])}",
             subtitle=names,
             lead=_thumb(s, o.items[0]),
             trailing=ui.day(o.placed_at),
             do=order_page(order=o.id),
         )
-        rows.append(k.Card(children=(about,)))
+        rows.append(k.Card((about,)))
     if not rows:
-        rows.append(k.Empty(icon="truck", words=("No orders", "没有订单")))
-    return k.Page(title=("Orders", "订单"), body=(which, *rows), large=True, tabs=tabs(s, "orders"))
+        rows.append(k.Empty("truck", ("No orders", "没有订单")))
+    return k.Page(("Orders", "订单"), (which, *rows), large=True, tabs=tabs(s, "orders"))
 
 
 @app.page("/orders/{order}")
@@ -238,26 +234,22 @@ def order_page(s: State, ui: k.Ui, order: OrderId) -> k.Page:
     if o.state in REACHED:
         body.append(Way(steps=WAY, reached=REACHED[o.state]))
     reason = f" · {o.reason}" if o.reason else ""
-    body.append(k.Paragraph(words=state + reason, size_px=20, bold=True, align="center"))
+    body.append(k.Paragraph(state + reason, size_px=20, bold=True, align="center"))
     placed = ui.t(f"Ordered {ui.day(o.placed_at)}", f"下单时间 {ui.day(o.placed_at)}")
-    body.append(k.Paragraph(words=placed, muted=True, size_px=13, align="center"))
+    body.append(k.Paragraph(placed, muted=True, size_px=13, align="center"))
     if o.state == "unpaid":
-        body.append(k.Button(words=("Pay now", "立即付款"), icon="wallet", do=act.pay(order=order)))
-    body.append(k.Card(children=tuple(_item(s, ui, o, i) for i in o.items)))
+        body.append(k.Button(("Pay now", "立即付款"), act.pay(order=order), icon="wallet"))
+    body.append(k.Card(tuple(_item(s, ui, o, i) for i in o.items)))
     body.append(_address(s, ui, o))
     if o.note:
-        body.append(k.Row(title=o.note, subtitle=("Note", "备注"), lead=k.Glyph(icon="note")))
+        body.append(k.Row(o.note, subtitle=("Note", "备注"), lead=k.Glyph("note")))
     items = sum(i.price_cents * i.quantity for i in o.items)
     sums = Totals(items=items, discount=o.discount_cents, delivery=o.delivery_cents)
     body.append(sums_card(ui, sums, o.coupon))
-    body.append(
-        k.Button(words=("Order again", "再次购买"), kind="tonal", do=act.reorder(order=order))
-    )
+    body.append(k.Button(("Order again", "再次购买"), act.reorder(order=order), kind="tonal"))
     dialog = None
     if o.state in ("unpaid", "processing"):
-        body.append(
-            k.Button(words=("Cancel order", "取消订单"), kind="danger", do=ui.set(sure=True))
-        )
+        body.append(k.Button(("Cancel order", "取消订单"), ui.set(sure=True), kind="danger"))
         why = ui.chips("reason", CANCEL_REASONS, "Changed my mind")
         dialog = ui.question(
             ("Cancel order?", "取消订单？"),
@@ -268,7 +260,7 @@ def order_page(s: State, ui: k.Ui, order: OrderId) -> k.Page:
             do=act.cancel(order=order, reason=why.value),
         )
     elif o.state == "delivered":
-        body.append(k.Button(words=("Return order", "退货"), kind="danger", do=ui.set(sure=True)))
+        body.append(k.Button(("Return order", "退货"), ui.set(sure=True), kind="danger"))
         back = ui.chips("reason", RETURN_REASONS, "Does not fit")
         dialog = ui.question(
             ("Return order?", "申请退货？"),
@@ -278,14 +270,14 @@ def order_page(s: State, ui: k.Ui, order: OrderId) -> k.Page:
             yes=("Return order", "退货"),
             do=act.give_back(order=order, reason=back.value),
         )
-    return k.Page(title=o.number, subtitle=state, body=body, dialog=dialog)
+    return k.Page(o.number, body, subtitle=state, dialog=dialog)
 
 
 def _item(s: State, ui: k.Ui, o: Order, item: Item) -> k.Row:
     reviewed = any(r.product == item.product for r in s.reviews)
     rates = o.state == "delivered" and not reviewed
     return k.Row(
-        title=item.name,
+        item.name,
         lead=_thumb(s, item),
         subtitle=_pieces(ui, item.quantity, item.price_cents, item.colour),
         trailing=ui.t("Review", "评价") if rates else "",
@@ -298,9 +290,9 @@ def _address(s: State, ui: k.Ui, o: Order) -> k.Row:
     a = s.addresses.get(o.address)
     may_change = o.state in ("unpaid", "processing")
     return k.Row(
-        title=a.label if a else ui.t("Deleted address", "已删除的地址"),
+        a.label if a else ui.t("Deleted address", "已删除的地址"),
         subtitle=address_line(a) if a else "-",
-        lead=k.Glyph(icon="location"),
+        lead=k.Glyph("location"),
         trailing=ui.t("Change", "更改") if may_change else "",
         do=readdress_page(order=o.id) if may_change else None,
     )
@@ -312,15 +304,15 @@ def readdress_page(s: State, ui: k.Ui, order: OrderId) -> k.Page:
     o = s.orders[order]
     rows = [
         k.Row(
-            title=a.label,
+            a.label,
             subtitle=address_line(a),
-            lead=k.Glyph(icon="location"),
+            lead=k.Glyph("location"),
             trailing_icon="radio_checked" if a.id == o.address else "radio",
             do=act.readdress(order=order, address=a.id),
         )
         for a in s.addresses
     ]
-    return k.Page(title=("Deliver to", "收货地址"), subtitle=o.number, body=rows)
+    return k.Page(("Deliver to", "收货地址"), rows, subtitle=o.number)
 
 
 @app.page("/orders/{order}/review/{product}")
@@ -330,16 +322,14 @@ def review_page(s: State, ui: k.Ui, order: OrderId, product: ProductId) -> k.Pag
     stars = ui.get("stars", 0)
     text = ui.field("text", ("What do you think of it?", "你觉得怎么样？"), lines=4)
     button = k.Button(
-        words=("Send review", "提交评价"),
+        ("Send review", "提交评价"),
+        act.review(order=order, product=product, stars=max(1, stars), text=text.value),
         enabled=stars > 0,
-        do=act.review(order=order, product=product, stars=max(1, stars), text=text.value),
     )
     return k.Page(
-        title=("Review", "评价"),
-        body=(
-            k.Row(
-                title=p.name, subtitle=p.brand, lead=k.Thumb(kind=p.kind, seed=p.seed, size_px=56)
-            ),
+        ("Review", "评价"),
+        (
+            k.Row(p.name, subtitle=p.brand, lead=k.Thumb(p.kind, p.seed, size_px=56)),
             Stars(stars=stars, label="", local="stars"),
             text,
             button,

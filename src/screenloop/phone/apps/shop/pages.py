@@ -50,7 +50,7 @@ def home_page(s: State, ui: k.Ui) -> k.Page:
             for name, words, kind in CATEGORIES
         )
         if not ui.system.online:
-            body.append(k.Banner(icon="wifi_off", words=("You are offline", "当前没有网络")))
+            body.append(k.Banner("wifi_off", ("You are offline", "当前没有网络")))
         body += [
             Hero(
                 title=("Spring is in the air", "春日上新"),
@@ -60,13 +60,13 @@ def home_page(s: State, ui: k.Ui) -> k.Page:
                 text=("See all offers", "查看全部优惠"),
                 do=offers_page(),
             ),
-            k.Line(children=dots, inset_px=8),
-            k.Heading(words=("Deals", "特惠"), link=("See all", "全部"), do=offers_page()),
+            k.Line(dots, inset_px=8),
+            k.Heading(("Deals", "特惠"), link=("See all", "全部"), do=offers_page()),
             tiles(ui, deals),
-            k.Heading(words=("Best rated", "好评")),
+            k.Heading(("Best rated", "好评")),
             tiles(ui, best),
         ]
-    return k.Page(title="Nimbus", body=body, large=True, tabs=tabs(s, "home"))
+    return k.Page("Nimbus", body, large=True, tabs=tabs(s, "home"))
 
 
 def _results(s: State, ui: k.Ui, text: str, category: str) -> list[k.Widget]:
@@ -84,15 +84,15 @@ def _results(s: State, ui: k.Ui, text: str, category: str) -> list[k.Widget]:
     words = ui.t(f"{len(rows)} products", f"{len(rows)}件商品")
     shown: k.Widget = tiles(ui, rows)
     if not rows:
-        shown = k.Empty(icon="search", words=("Nothing found", "没有找到商品"))
-    return [sort, most, in_stock, k.Heading(words=words), shown]
+        shown = k.Empty("search", ("Nothing found", "没有找到商品"))
+    return [sort, most, in_stock, k.Heading(words), shown]
 
 
 @app.page("/c/{category}")
 def category_page(s: State, ui: k.Ui, category: str) -> k.Page:
     """The products of one category."""
     words = next((c[1] for c in CATEGORIES if c[0] == category), (category, category))
-    return k.Page(title=words, body=_results(s, ui, "", category))
+    return k.Page(words, _results(s, ui, "", category))
 
 
 @app.page("/offers")
@@ -100,20 +100,20 @@ def offers_page(s: State, ui: k.Ui) -> k.Page:
     """Coupon codes and reduced products."""
     codes: tuple[k.Widget, ...] = tuple(
         k.Row(
-            title=code,
+            code,
             subtitle=ui.t(*coupon.words),
-            lead=k.Glyph(icon="tag"),
+            lead=k.Glyph("tag"),
             trailing_icon="copy",
             do=k.Copy(text=code),
         )
         for code, coupon in COUPONS.items()
     )
     return k.Page(
-        title=("Offers", "优惠"),
-        body=(
-            k.Heading(words=("Coupon codes", "优惠码")),
-            k.Card(children=codes),
-            k.Heading(words=("Reduced", "降价商品")),
+        ("Offers", "优惠"),
+        (
+            k.Heading(("Coupon codes", "优惠码")),
+            k.Card(codes),
+            k.Heading(("Reduced", "降价商品")),
             tiles(ui, found(s, on_sale=True)),
         ),
     )
@@ -124,9 +124,9 @@ def _offer(ui: k.Ui, p: Product) -> list[k.Widget]:
     left = ui.t(f"{p.stock} in stock", f"库存{p.stock}件")
     mean = f"{p.rating / 10:.1f}"
     return [
-        k.Picture(kind=p.kind, seed=p.seed, label=p.name, height_px=300, radius_px=0),
-        k.Paragraph(words=p.brand, muted=True, size_px=13, lines=1),
-        k.Paragraph(words=p.name, size_px=22, bold=True, lines=1),
+        k.Picture(p.kind, p.seed, p.name, height_px=300, radius_px=0),
+        k.Paragraph(p.brand, muted=True, size_px=13, lines=1),
+        k.Paragraph(p.name, size_px=22, bold=True, lines=1),
         Price(
             now=ui.money(p.price_cents),
             was=ui.money(p.was_cents) if p.was_cents else "",
@@ -144,14 +144,14 @@ def _product_bar(s: State, ui: k.Ui, p: Product) -> tuple[k.IconButton, ...]:
     wished = any(w.product == p.id for w in s.wishes)
     price = ui.money(p.price_cents)
     return (
-        k.IconButton(icon="share", label=("Share", "分享"), do=k.Share(text=f"{p.name} {price}")),
+        k.IconButton("share", ("Share", "分享"), k.Share(text=f"{p.name} {price}")),
         k.IconButton(
-            icon="heart_filled" if wished else "heart",
+            "heart_filled" if wished else "heart",
+            ("Wish list", "心愿单"),
+            act.wish(product=p.id, on=not wished),
             selected=wished,
-            label=("Wish list", "心愿单"),
-            do=act.wish(product=p.id, on=not wished),
         ),
-        k.IconButton(icon="cart", label=("Cart", "购物车"), do=orders.cart_page()),
+        k.IconButton("cart", ("Cart", "购物车"), orders.cart_page()),
     )
 
 
@@ -170,10 +170,10 @@ def product_page(s: State, ui: k.Ui, product: ProductId) -> k.Page:
     into_cart = act.add(product=product, colour=colour, quantity=quantity.value)
     body += [
         quantity,
-        k.Paragraph(words=p.text, muted=True),
+        k.Paragraph(p.text, muted=True),
         k.Row(
-            title=("Reviews", "评价"),
-            lead=k.Glyph(icon="star"),
+            ("Reviews", "评价"),
+            lead=k.Glyph("star"),
             trailing_icon="chevron_right",
             do=reviews_page(product=product),
         ),
@@ -182,15 +182,10 @@ def product_page(s: State, ui: k.Ui, product: ProductId) -> k.Page:
     at_once = k.Both(first=into_cart, then=orders.checkout_page())
     words = ("Add to cart", "加入购物车")
     buttons = (
-        k.Button(words=words, kind="tonal", do=into_cart, enabled=some, inset_px=6),
-        k.Button(words=("Buy now", "立即购买"), do=at_once, enabled=some, inset_px=6),
+        k.Button(words, into_cart, kind="tonal", enabled=some, inset_px=6),
+        k.Button(("Buy now", "立即购买"), at_once, enabled=some, inset_px=6),
     )
-    return k.Page(
-        title="",
-        actions=_product_bar(s, ui, p),
-        body=body,
-        footer=(k.Line(children=buttons, inset_px=10),),
-    )
+    return k.Page("", body, actions=_product_bar(s, ui, p), footer=(k.Line(buttons, inset_px=10),))
 
 
 @app.page("/p/{product}/reviews")
@@ -198,10 +193,8 @@ def reviews_page(s: State, ui: k.Ui, product: ProductId) -> k.Page:
     """What buyers wrote about a product, the user first."""
     p = s.products[product]
     body: list[k.Widget] = [
-        k.Paragraph(words=f"{p.rating / 10:.1f}", size_px=40, bold=True, align="center"),
-        k.Paragraph(
-            words=ui.t(f"{p.ratings} ratings", f"{p.ratings}个评分"), muted=True, align="center"
-        ),
+        k.Paragraph(f"{p.rating / 10:.1f}", size_px=40, bold=True, align="center"),
+        k.Paragraph(ui.t(f"{p.ratings} ratings", f"{p.ratings}个评分"), muted=True, align="center"),
     ]
     entries = [
         (ui.t("You", "你"), r.stars, r.text, ui.ago(r.at_s))
@@ -211,9 +204,9 @@ def reviews_page(s: State, ui: k.Ui, product: ProductId) -> k.Page:
     theirs = sorted(s.opinions.where(lambda o: o.product == product), key=lambda o: o.day)[::-1]
     entries += [(o.author, o.stars, ui.t(*o.text), o.day) for o in theirs]
     for author, stars, text, when in entries:
-        card = (Stars(stars=stars, label=f"{author} · {when}"), k.Paragraph(words=text or "-"))
-        body.append(k.Card(children=card, pad_px=8))
-    return k.Page(title=("Reviews", "评价"), subtitle=p.name, body=body)
+        card = (Stars(stars=stars, label=f"{author} · {when}"), k.Paragraph(text or "-"))
+        body.append(k.Card(card, pad_px=8))
+    return k.Page(("Reviews", "评价"), body, subtitle=p.name)
 
 
 @app.page("/wishes")
@@ -223,31 +216,28 @@ def wishes_page(s: State, ui: k.Ui) -> k.Page:
     for row in s.wishes:
         p = s.products[row.product]
         about = k.Row(
-            title=p.name,
+            p.name,
             subtitle=p.brand,
-            lead=k.Thumb(kind=p.kind, seed=p.seed, size_px=56),
+            lead=k.Thumb(p.kind, p.seed, size_px=56),
             trailing=ui.money(p.price_cents),
             do=product_page(product=p.id),
         )
         buttons = (
             k.Button(
-                words=("Remove", "移除"),
-                kind="plain",
-                inset_px=6,
-                do=act.wish(product=p.id, on=False),
+                ("Remove", "移除"), act.wish(product=p.id, on=False), kind="plain", inset_px=6
             ),
             k.Button(
-                words=("Move to cart", "移到购物车"),
+                ("Move to cart", "移到购物车"),
+                act.wish_to_cart(product=p.id),
                 kind="tonal",
                 enabled=p.stock > 0,
-                do=act.wish_to_cart(product=p.id),
                 inset_px=6,
             ),
         )
-        body.append(k.Card(children=(about, k.Line(children=buttons, inset_px=8))))
+        body.append(k.Card((about, k.Line(buttons, inset_px=8))))
     if not body:
-        body.append(k.Empty(icon="heart", words=("Your wish list is empty", "心愿单是空的")))
-    return k.Page(title=("Wishes", "心愿单"), body=body, large=True, tabs=tabs(s, "wishes"))
+        body.append(k.Empty("heart", ("Your wish list is empty", "心愿单是空的")))
+    return k.Page(("Wishes", "心愿单"), body, large=True, tabs=tabs(s, "wishes"))
 
 
 # ---- pages: account and addresses --------------------------------------------------------------
@@ -257,45 +247,45 @@ def wishes_page(s: State, ui: k.Ui) -> k.Page:
 def account_page(s: State, ui: k.Ui) -> k.Page:
     """Addresses, offers, and whether to be told about orders."""
     switch = k.Switch(
-        label=("Order updates", "订单通知"),
-        value=s.order_updates,
+        ("Order updates", "订单通知"),
+        s.order_updates,
+        act.set_updates(on=not s.order_updates),
         icon="bell",
-        do=act.set_updates(on=not s.order_updates),
         subtitle=("Tell me when orders move", "订单有进展时通知我"),
     )
     chevron = "chevron_right"
     reviews = ui.t(f"{len(s.reviews)} written", f"已写{len(s.reviews)}条")
     return k.Page(
-        title=("Account", "账户"),
-        large=True,
-        tabs=tabs(s, "account"),
-        body=(
+        ("Account", "账户"),
+        (
             k.Card(
-                children=(
+                (
                     k.Row(
-                        title=("Addresses", "收货地址"),
-                        lead=k.Glyph(icon="location"),
+                        ("Addresses", "收货地址"),
+                        lead=k.Glyph("location"),
                         trailing=str(len(s.addresses)),
                         trailing_icon=chevron,
                         do=addresses_page(),
                     ),
                     k.Row(
-                        title=("Offers and coupons", "优惠与优惠码"),
-                        lead=k.Glyph(icon="tag"),
+                        ("Offers and coupons", "优惠与优惠码"),
+                        lead=k.Glyph("tag"),
                         trailing_icon=chevron,
                         do=offers_page(),
                     ),
                     k.Row(
-                        title=("My reviews", "我的评价"),
-                        lead=k.Glyph(icon="star"),
+                        ("My reviews", "我的评价"),
+                        lead=k.Glyph("star"),
                         trailing=reviews,
                         trailing_icon=chevron,
                         do=my_reviews_page(),
                     ),
                 )
             ),
-            k.Card(children=(switch,)),
+            k.Card((switch,)),
         ),
+        large=True,
+        tabs=tabs(s, "account"),
     )
 
 
@@ -307,21 +297,21 @@ def my_reviews_page(s: State, ui: k.Ui) -> k.Page:
         p = s.products[r.product]
         rows.append(
             k.Card(
-                children=(
+                (
                     k.Row(
-                        title=p.name,
-                        lead=k.Thumb(kind=p.kind, seed=p.seed),
+                        p.name,
+                        lead=k.Thumb(p.kind, p.seed),
                         trailing=ui.ago(r.at_s),
                         do=product_page(product=p.id),
                     ),
                     Stars(stars=r.stars, label=""),
-                    k.Paragraph(words=r.text or "-"),
+                    k.Paragraph(r.text or "-"),
                 )
             )
         )
     if not rows:
-        rows.append(k.Empty(icon="star", words=("No reviews yet", "还没有评价")))
-    return k.Page(title=("My reviews", "我的评价"), body=rows)
+        rows.append(k.Empty("star", ("No reviews yet", "还没有评价")))
+    return k.Page(("My reviews", "我的评价"), rows)
 
 
 @app.page("/addresses")
@@ -332,18 +322,18 @@ def addresses_page(s: State, ui: k.Ui) -> k.Page:
         default = ui.t("Default", "默认") if a.id == s.default_address else ""
         rows.append(
             k.Row(
-                title=a.label,
+                a.label,
                 subtitle=address_line(a),
-                lead=k.Glyph(icon="location"),
+                lead=k.Glyph("location"),
                 trailing=default,
                 trailing_icon="chevron_right",
                 do=address_page(address=a.id),
             )
         )
     return k.Page(
-        title=("Addresses", "收货地址"),
-        body=(k.Card(children=tuple(rows)),),
-        fab=k.Fab(icon="plus", words=("New address", "新建地址"), do=new_address_page()),
+        ("Addresses", "收货地址"),
+        (k.Card(tuple(rows)),),
+        fab=k.Fab("plus", ("New address", "新建地址"), new_address_page()),
     )
 
 
@@ -363,8 +353,8 @@ def new_address_page(s: State, ui: k.Ui) -> k.Page:
     """The form for a new address."""
     blank = Address(label="", name="", street="", city="", postcode="")
     fields, args, complete = _address_form(ui, blank)
-    save = k.Button(words=("Save", "保存"), do=act.add_address(**args), enabled=complete)
-    return k.Page(title=("New address", "新建地址"), body=(*fields, save))
+    save = k.Button(("Save", "保存"), act.add_address(**args), enabled=complete)
+    return k.Page(("New address", "新建地址"), (*fields, save))
 
 
 @app.page("/addresses/{address}")
@@ -373,17 +363,11 @@ def address_page(s: State, ui: k.Ui, address: AddressId) -> k.Page:
     a = s.addresses[address]
     fields, args, complete = _address_form(ui, a)
     buttons: list[k.Widget] = [
-        k.Button(
-            words=("Save", "保存"), do=act.edit_address(address=address, **args), enabled=complete
-        )
+        k.Button(("Save", "保存"), act.edit_address(address=address, **args), enabled=complete)
     ]
     if address != s.default_address:
         buttons.append(
-            k.Button(
-                words=("Make default", "设为默认"),
-                kind="tonal",
-                do=act.make_default(address=address),
-            )
+            k.Button(("Make default", "设为默认"), act.make_default(address=address), kind="tonal")
         )
     sure = ui.question(
         ("Delete address?", "删除地址？"),
@@ -392,8 +376,8 @@ def address_page(s: State, ui: k.Ui, address: AddressId) -> k.Page:
         yes=("Delete", "删除"),
         do=act.delete_address(address=address),
     )
-    bin_it = k.IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True))
-    return k.Page(title=a.label, body=(*fields, *buttons), dialog=sure, actions=(bin_it,))
+    bin_it = k.IconButton("trash", ("Delete", "删除"), ui.set(sure=True))
+    return k.Page(a.label, (*fields, *buttons), dialog=sure, actions=(bin_it,))
 
 
 k.read_flows(app, __package__)
