@@ -7,23 +7,8 @@ from typing import Any
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.calendar import actions as act
-from screenloop.phone.apps.calendar.state import (
-    COLORS,
-    LAYERS,
-    REMINDERS,
-    REPEATS,
-    REPLIES,
-    Day,
-    Event,
-    EventId,
-    State,
-    app,
-    found_in,
-    lanes_of,
-    minute_of,
-    occurrences,
-    overlapping,
-)
+from screenloop.phone.apps.calendar import state
+from screenloop.phone.apps.calendar.state import REMINDERS, Event, EventId, State, app, occurrences
 from screenloop.phone.apps.calendar.views import Block, EventRow, Hours, MonthGrid, month_at
 from screenloop.phone.apps.contacts.pages import State as Contacts
 
@@ -52,7 +37,7 @@ def _event_row(event: Event, date: str, subtitle: str = "") -> EventRow:
         title=event.title,
         icon=icon,
         subtitle=subtitle or event.location,
-        color=COLORS[event.calendar],
+        color=state.COLORS[event.calendar],
         do=event_page(event=event.id, date=date),
     )
 
@@ -77,7 +62,7 @@ def month_page(s: State, ui: k.Ui) -> k.Page:
     month = ui.get("month", day[:7])
     dots: dict[str, tuple[str, ...]] = {}
     for o in occurrences(_shown(s), f"{month_at(month, -1)}-20", 60):
-        dots[o.date] = (*dots.get(o.date, ()), COLORS[o.event.calendar])
+        dots[o.date] = (*dots.get(o.date, ()), state.COLORS[o.event.calendar])
     rows: list[k.Widget] = [_event_row(o.event, o.date) for o in occurrences(_shown(s), day, 1)]
     if not rows:
         rows.append(
@@ -131,7 +116,7 @@ def agenda_page(s: State, ui: k.Ui) -> k.Page:
 def search_page(s: State, ui: k.Ui) -> k.Page:
     """Look for events, past ones too."""
     text = ui.field("text", ("Search events", "搜索日程"), kind="search")
-    found = found_in(s, text.value) if text.value.strip() else []
+    found = state.found_in(s, text.value) if text.value.strip() else []
     rows: list[k.Widget] = [
         _event_row(e, e.date, " · ".join(filter(None, (_day_words(ui, e.date), e.location))))
         for e in found
@@ -145,22 +130,22 @@ def search_page(s: State, ui: k.Ui) -> k.Page:
 
 
 @app.page("/d/{date}")
-def day_page(s: State, ui: k.Ui, date: Day) -> k.Page:
+def day_page(s: State, ui: k.Ui, date: state.Day) -> k.Page:
     """The hours of one day."""
     found = [o.event for o in occurrences(_shown(s), date, 1)]
     timed = [e for e in found if e.start]
     blocks = tuple(
         Block(
             title=e.title,
-            start_min=minute_of(e.start),
-            end_min=minute_of(e.end),
+            start_min=state.minute_of(e.start),
+            end_min=state.minute_of(e.end),
             lane=lane,
             note=" · ".join(filter(None, (f"{e.start} - {e.end}", e.location))),
             lanes=lanes,
-            color=COLORS[e.calendar],
+            color=state.COLORS[e.calendar],
             do=event_page(event=e.id, date=date),
         )
-        for e, lane, lanes in lanes_of(timed)
+        for e, lane, lanes in state.lanes_of(timed)
     )
     now_min = ui.now_s // 60 % 1440 if date == ui.today() else -1
     day = datetime.date.fromisoformat(date)
@@ -191,10 +176,10 @@ def day_page(s: State, ui: k.Ui, date: Day) -> k.Page:
 
 
 def _facts_card(ui: k.Ui, e: Event) -> k.Card:
-    repeats = ui.t(*dict(REPEATS)[e.repeat]) if e.repeat != "none" else ""
+    repeats = ui.t(*dict(state.REPEATS)[e.repeat]) if e.repeat != "none" else ""
     facts: tuple[tuple[str, tuple[str, str], str], ...] = (
         (e.location, ("Place", "地点"), "location"),
-        (ui.t(*dict(LAYERS)[e.calendar]), ("Calendar", "日历"), "calendar"),
+        (ui.t(*dict(state.LAYERS)[e.calendar]), ("Calendar", "日历"), "calendar"),
         (repeats, ("Repeats", "重复"), "refresh"),
         (e.organiser, ("Invited by", "邀请人"), "user"),
     )
@@ -208,7 +193,7 @@ def _facts_card(ui: k.Ui, e: Event) -> k.Card:
 
 
 @app.page("/e/{event}/{date}")
-def event_page(s: State, ui: k.Ui, event: EventId, date: Day) -> k.Page:
+def event_page(s: State, ui: k.Ui, event: EventId, date: state.Day) -> k.Page:
     """One event on one of its days."""
     e = s.events[event]
     when = _day_words(ui, date)
@@ -225,7 +210,7 @@ def event_page(s: State, ui: k.Ui, event: EventId, date: Day) -> k.Page:
         k.Paragraph(f"{when} · {hours}", size_px=16),
         k.Line(tuple(k.ActionButton(i, words, do) for i, words, do in actions), inset_px=12),
     ]
-    for other in overlapping(s.events, date, e.start, e.end, e.id) if e.start else ():
+    for other in state.overlapping(s.events, date, e.start, e.end, e.id) if e.start else ():
         words = ui.t(
             f"Overlaps with {other.title} ({other.start} - {other.end})",
             f"与{other.title}冲突（{other.start} - {other.end}）",
@@ -234,7 +219,7 @@ def event_page(s: State, ui: k.Ui, event: EventId, date: Day) -> k.Page:
     if e.organiser:
         replies = tuple(
             k.Chip(words, act.answer(event=event, reply=reply), selected=e.reply == reply)
-            for reply, words in REPLIES
+            for reply, words in state.REPLIES
             if reply
         )
         body.append(k.Chips(replies, label=("Will you come?", "是否参加？")))
@@ -313,8 +298,8 @@ def _form(s: State, ui: k.Ui, e: Event) -> tuple[list[k.Widget], dict[str, Any]]
     start = ui.time("start", ("Start", "开始"), e.start or "09:00")
     end = ui.time("end", ("End", "结束"), e.end or "10:00")
     location = ui.field("location", ("Place", "地点"), e.location)
-    calendar = ui.chips("calendar", LAYERS, e.calendar, label=("Calendar", "日历"))
-    repeat = ui.chips("repeat", REPEATS, e.repeat, label=("Repeat", "重复"))
+    calendar = ui.chips("calendar", state.LAYERS, e.calendar, label=("Calendar", "日历"))
+    repeat = ui.chips("repeat", state.REPEATS, e.repeat, label=("Repeat", "重复"))
     reminder = ui.chips(
         "reminder_min", REMINDERS, e.reminder_min, label=("Remind me before", "提前提醒")
     )
@@ -341,13 +326,13 @@ def _warnings(s: State, date: str, start: str, end: str, but: str) -> list[k.Wid
     if end <= start:
         words = ("The end must be after the start", "结束时间必须晚于开始时间")
         return [k.Banner("warning", words)]
-    titles = ", ".join(e.title for e in overlapping(s.events, date, start, end, but))
+    titles = ", ".join(e.title for e in state.overlapping(s.events, date, start, end, but))
     words = (f"Overlaps with {titles}", f"与{titles}冲突")
     return [k.Banner("info", words)] if titles else []
 
 
 @app.page("/new/{date}")
-def new_page(s: State, ui: k.Ui, date: Day) -> k.Page:
+def new_page(s: State, ui: k.Ui, date: state.Day) -> k.Page:
     """The form for a new event."""
     reminder = next(m for m, _ in REMINDERS if m == s.default_reminder_min)
     fields, args = _form(s, ui, Event(title="", date=date, reminder_min=reminder))
@@ -406,7 +391,7 @@ def copy_page(s: State, ui: k.Ui, event: EventId) -> k.Page:
 def layers_page(s: State, ui: k.Ui) -> k.Page:
     """Which calendars are shown, and how new events and weeks begin."""
     switches = []
-    for layer, words in LAYERS:
+    for layer, words in state.LAYERS:
         count = len(s.events.where(lambda e, layer=layer: e.calendar == layer))  # type: ignore[misc]
         on = s.layers[layer].shown
         switches.append(

@@ -7,40 +7,17 @@ from typing import Annotated, Any
 import msgspec
 
 from screenloop.phone import kit as k
-from screenloop.phone.apps.clock.state import (
-    Alarm,
-    AlarmId,
-    City,
-    Clock,
-    Countdown,
-    CountdownId,
-    Days,
-    Label,
-    Lap,
-    Snooze,
-    Sound,
-    State,
-    Zone,
-    ZoneId,
-    app,
-    countdown_go,
-    in_order,
-    left_of,
-    minutes_between,
-    next_ring_s,
-    ring_go,
-    stopwatch_s,
-    zones_with,
-)
+from screenloop.phone.apps.clock import state
+from screenloop.phone.apps.clock.state import State, app
 
 # ---- alarms --------------------------------------------------------------------------------
 
 
-def _plan(ctx: k.Ctx, alarm: Alarm) -> None:
+def _plan(ctx: k.Ctx, alarm: state.Alarm) -> None:
     """Set a timer for the next ring of an enabled alarm, unless it is set."""
     if not alarm.enabled:
         return
-    at_s = next_ring_s(alarm, ctx.now_s)
+    at_s = state.next_ring_s(alarm, ctx.now_s)
     call = ring(alarm=alarm.id, at_s=at_s)
     if not any(t.app == app.id and t.args == call.args for t in ctx.of(k.SystemState).timers):
         ctx.after(at_s - ctx.now_s, call)
@@ -55,19 +32,19 @@ def _plan(ctx: k.Ctx, alarm: Alarm) -> None:
 def add_alarm(
     s: State,
     ctx: k.Ctx,
-    time: Clock,
-    label: Label = "",
-    days: Days = "",
-    snooze_min: Snooze = 10,
-    sound: Sound = "Dawn",
+    time: state.Clock,
+    label: state.Label = "",
+    days: state.Days = "",
+    snooze_min: state.Snooze = 10,
+    sound: state.Sound = "Dawn",
     vibrate: bool = True,
 ) -> None:
     """Set a new alarm."""
     alarm = s.alarms.add(
-        Alarm(
+        state.Alarm(
             time=time,
             label=label.strip(),
-            days=in_order(days),
+            days=state.in_order(days),
             snooze_min=snooze_min,
             sound=sound,
             vibrate=vibrate,
@@ -87,12 +64,12 @@ def add_alarm(
 def edit_alarm(
     s: State,
     ctx: k.Ctx,
-    alarm: AlarmId,
-    time: Clock,
-    label: Label,
-    days: Days,
-    snooze_min: Snooze,
-    sound: Sound,
+    alarm: state.AlarmId,
+    time: state.Clock,
+    label: state.Label,
+    days: state.Days,
+    snooze_min: state.Snooze,
+    sound: state.Sound,
     vibrate: bool,
 ) -> None:
     """Change all details of an alarm, and switch it on."""
@@ -100,7 +77,7 @@ def edit_alarm(
         alarm,
         time=time,
         label=label.strip(),
-        days=in_order(days),
+        days=state.in_order(days),
         snooze_min=snooze_min,
         sound=sound,
         vibrate=vibrate,
@@ -119,7 +96,7 @@ def edit_alarm(
     writes=["alarms"],
     check=lambda before, after, a: after.alarms[a.alarm].enabled == a.on,
 )
-def enable(s: State, ctx: k.Ctx, alarm: AlarmId, on: bool) -> None:
+def enable(s: State, ctx: k.Ctx, alarm: state.AlarmId, on: bool) -> None:
     """Switch an alarm on or off."""
     _plan(ctx, s.alarms.update(alarm, enabled=on, ringing=False, snoozed_until_s=0))
 
@@ -130,7 +107,7 @@ def enable(s: State, ctx: k.Ctx, alarm: AlarmId, on: bool) -> None:
     writes=["alarms"],
     check=lambda before, after, a: a.alarm not in after.alarms,
 )
-def delete_alarm(s: State, ctx: k.Ctx, alarm: AlarmId) -> None:
+def delete_alarm(s: State, ctx: k.Ctx, alarm: state.AlarmId) -> None:
     """Delete an alarm."""
     s.alarms.remove(alarm)
     ctx.toast(ctx.t("Alarm deleted", "闹钟已删除"))
@@ -143,7 +120,7 @@ def delete_alarm(s: State, ctx: k.Ctx, alarm: AlarmId) -> None:
     writes=["alarms"],
     check=lambda before, after, a: after.alarms[a.alarm].snoozed_until_s > 0,
 )
-def snooze(s: State, ctx: k.Ctx, alarm: AlarmId) -> None:
+def snooze(s: State, ctx: k.Ctx, alarm: state.AlarmId) -> None:
     """Let a ringing alarm ring again after its snooze time."""
     row = s.alarms[alarm]
     if not row.ringing:
@@ -163,7 +140,7 @@ def snooze(s: State, ctx: k.Ctx, alarm: AlarmId) -> None:
     writes=["alarms"],
     check=lambda before, after, a: not after.alarms[a.alarm].ringing,
 )
-def dismiss(s: State, ctx: k.Ctx, alarm: AlarmId) -> None:
+def dismiss(s: State, ctx: k.Ctx, alarm: state.AlarmId) -> None:
     """Stop an alarm that rings or is snoozed."""
     row = s.alarms[alarm]
     if not row.ringing and not row.snoozed_until_s:
@@ -176,10 +153,10 @@ def dismiss(s: State, ctx: k.Ctx, alarm: AlarmId) -> None:
 def ring(s: State, ctx: k.Ctx, alarm: str, at_s: int) -> None:
     """Ring, if the alarm still is set for this moment; one without weekdays switches itself off."""
     row = s.alarms.get(alarm)
-    if row is None or not row.enabled or next_ring_s(row, at_s - 1) != at_s:
+    if row is None or not row.enabled or state.next_ring_s(row, at_s - 1) != at_s:
         return
     row = s.alarms.update(alarm, ringing=True, enabled=bool(row.days))
-    ctx.notify(row.label or ctx.t("Alarm", "闹钟"), row.time, ring_go(alarm))
+    ctx.notify(row.label or ctx.t("Alarm", "闹钟"), row.time, state.ring_go(alarm))
     _plan(ctx, row)
 
 
@@ -191,7 +168,7 @@ def ring_again(s: State, ctx: k.Ctx, alarm: str, at_s: int) -> None:
         return
     s.alarms.update(alarm, ringing=True, snoozed_until_s=0)
     text = ctx.t("Snoozed alarm", "贪睡闹钟")
-    ctx.notify(row.label or ctx.t("Alarm", "闹钟"), text, ring_go(alarm))
+    ctx.notify(row.label or ctx.t("Alarm", "闹钟"), text, state.ring_go(alarm))
 
 
 # ---- world clock ---------------------------------------------------------------------------
@@ -203,12 +180,12 @@ def ring_again(s: State, ctx: k.Ctx, alarm: str, at_s: int) -> None:
     writes=["cities"],
     check=lambda before, after, a: after.cities.first(lambda c: c.zone == a.zone) is not None,
 )
-def add_city(s: State, ctx: k.Ctx, zone: ZoneId) -> None:
+def add_city(s: State, ctx: k.Ctx, zone: state.ZoneId) -> None:
     """Put a city on the world clock."""
     name = s.zones[zone].name
     if s.cities.first(lambda c: c.zone == zone):
         ctx.refuse(ctx.t(f"{name} is on the list already", f"{s.zones[zone].name_zh}已在列表中"))
-    s.cities.add(City(zone=zone))
+    s.cities.add(state.City(zone=zone))
     ctx.toast(ctx.t(f"{name} added", f"已添加{s.zones[zone].name_zh}"))
     ctx.move(k.Back())
 
@@ -219,7 +196,7 @@ def add_city(s: State, ctx: k.Ctx, zone: ZoneId) -> None:
     writes=["cities"],
     check=lambda before, after, a: after.cities.first(lambda c: c.zone == a.zone) is None,
 )
-def remove_city(s: State, ctx: k.Ctx, zone: ZoneId) -> None:
+def remove_city(s: State, ctx: k.Ctx, zone: state.ZoneId) -> None:
     """Take a city off the world clock."""
     row = s.cities.first(lambda c: c.zone == zone)
     if row is None:
@@ -250,15 +227,15 @@ def start_countdown(
     hours: Annotated[int, msgspec.Meta(ge=0, le=23)] = 0,
     minutes: Annotated[int, msgspec.Meta(ge=0, le=59)] = 0,
     seconds: Annotated[int, msgspec.Meta(ge=0, le=55, multiple_of=5)] = 0,
-    label: Label = "",
+    label: state.Label = "",
 ) -> None:
     """Start a new countdown."""
     total_s = hours * 3600 + minutes * 60 + seconds
     if not total_s:
         ctx.refuse(ctx.t("Choose a time first", "请先选择时间"))
-    row = s.countdowns.add(Countdown(label=label.strip(), total_s=total_s))
+    row = s.countdowns.add(state.Countdown(label=label.strip(), total_s=total_s))
     _run(s, ctx, row.id, total_s)
-    ctx.move(countdown_go(row.id))
+    ctx.move(state.countdown_go(row.id))
 
 
 @app.action(
@@ -267,12 +244,12 @@ def start_countdown(
     writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state == "paused",
 )
-def pause(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
+def pause(s: State, ctx: k.Ctx, countdown: state.CountdownId) -> None:
     """Pause a running countdown."""
     row = s.countdowns[countdown]
     if row.state != "running":
         ctx.refuse(ctx.t("This timer is not running", "计时器没有运行"))
-    left_s = left_of(row, ctx.now_s)
+    left_s = state.left_of(row, ctx.now_s)
     s.countdowns.update(countdown, state="paused", left_s=left_s, ends_s=0)
 
 
@@ -282,7 +259,7 @@ def pause(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
     writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state == "running",
 )
-def resume(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
+def resume(s: State, ctx: k.Ctx, countdown: state.CountdownId) -> None:
     """Let a paused countdown go on."""
     row = s.countdowns[countdown]
     if row.state != "paused":
@@ -296,13 +273,13 @@ def resume(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
     writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state != "done",
 )
-def extend(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
+def extend(s: State, ctx: k.Ctx, countdown: state.CountdownId) -> None:
     """Give a countdown one more minute; one that is done starts again with it."""
     row = s.countdowns[countdown]
     if row.state == "paused":
         s.countdowns.update(countdown, left_s=row.left_s + 60)
     else:
-        _run(s, ctx, countdown, left_of(row, ctx.now_s) + 60)
+        _run(s, ctx, countdown, state.left_of(row, ctx.now_s) + 60)
 
 
 @app.action(
@@ -311,7 +288,7 @@ def extend(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
     writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state == "running",
 )
-def restart(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
+def restart(s: State, ctx: k.Ctx, countdown: state.CountdownId) -> None:
     """Start a countdown again from its full time."""
     _run(s, ctx, countdown, s.countdowns[countdown].total_s)
 
@@ -322,7 +299,7 @@ def restart(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
     writes=["countdowns"],
     check=lambda before, after, a: a.countdown not in after.countdowns,
 )
-def cancel(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
+def cancel(s: State, ctx: k.Ctx, countdown: state.CountdownId) -> None:
     """Remove a countdown."""
     s.countdowns.remove(countdown)
     ctx.move(k.Back())
@@ -336,7 +313,7 @@ def finish(s: State, ctx: k.Ctx, countdown: str, ends_s: int) -> None:
         return
     s.countdowns.update(countdown, state="done", ends_s=0)
     name = row.label or ctx.t("Timer", "计时器")
-    ctx.notify(name, ctx.t("Time is up", "时间到"), countdown_go(countdown))
+    ctx.notify(name, ctx.t("Time is up", "时间到"), state.countdown_go(countdown))
 
 
 # ---- stopwatch -----------------------------------------------------------------------------
@@ -365,7 +342,7 @@ def stop_stopwatch(s: State, ctx: k.Ctx) -> None:
     """Stop the stopwatch and keep what it shows."""
     if not s.stopwatch_from_s:
         ctx.refuse(ctx.t("It is not running", "没有运行"))
-    s.stopwatch_kept_s = stopwatch_s(s, ctx.now_s)
+    s.stopwatch_kept_s = state.stopwatch_s(s, ctx.now_s)
     s.stopwatch_from_s = 0
 
 
@@ -379,9 +356,9 @@ def lap(s: State, ctx: k.Ctx) -> None:
     """Take a lap time."""
     if not s.stopwatch_from_s:
         ctx.refuse(ctx.t("It is not running", "没有运行"))
-    at_s = stopwatch_s(s, ctx.now_s)
+    at_s = state.stopwatch_s(s, ctx.now_s)
     last_s = max((row.at_s for row in s.laps), default=0)
-    s.laps.add(Lap(number=len(s.laps) + 1, at_s=at_s, took_s=at_s - last_s))
+    s.laps.add(state.Lap(number=len(s.laps) + 1, at_s=at_s, took_s=at_s - last_s))
 
 
 @app.action(
@@ -408,9 +385,9 @@ def reset_stopwatch(s: State, ctx: k.Ctx) -> None:
     writes=["bedtime", "wake"],
     check=lambda before, after, a: (after.bedtime, after.wake) == (a.bedtime, a.wake),
 )
-def set_bedtime(s: State, ctx: k.Ctx, bedtime: Clock, wake: Clock) -> None:
+def set_bedtime(s: State, ctx: k.Ctx, bedtime: state.Clock, wake: state.Clock) -> None:
     """Set when to go to bed and when to get up."""
-    if minutes_between(bedtime, wake) == 0:
+    if state.minutes_between(bedtime, wake) == 0:
         ctx.refuse(ctx.t("That leaves no sleep", "没有睡眠时间"))
     s.bedtime, s.wake = bedtime, wake
     ctx.toast(ctx.t("Bedtime saved", "就寝时间已保存"))
@@ -431,19 +408,19 @@ def enable_bedtime(s: State, ctx: k.Ctx, on: bool) -> None:
 
 
 @app.query("alarms.list", tool="List all alarms.", shows="/")
-def list_alarms(s: State, ctx: k.Ctx) -> list[Alarm]:
+def list_alarms(s: State, ctx: k.Ctx) -> list[state.Alarm]:
     """Return all alarms by time."""
     return sorted(s.alarms, key=lambda a: (a.time, a.id))
 
 
 @app.query("alarms.get", tool="Read one alarm.", shows="/a/{alarm}")
-def get_alarm(s: State, ctx: k.Ctx, alarm: AlarmId) -> Alarm:
+def get_alarm(s: State, ctx: k.Ctx, alarm: state.AlarmId) -> state.Alarm:
     """Return one alarm."""
     return s.alarms[alarm]
 
 
 @app.query("world.list", tool="List the cities on the world clock.", shows="/world")
-def list_cities(s: State, ctx: k.Ctx) -> list[Zone]:
+def list_cities(s: State, ctx: k.Ctx) -> list[state.Zone]:
     """Return the cities on the world clock with their offsets."""
     return [s.zones[city.zone] for city in s.cities]
 
@@ -453,7 +430,7 @@ def list_cities(s: State, ctx: k.Ctx) -> list[Zone]:
     tool="Tell what time it is in a city when it is a time of day here.",
     shows="/city/{zone}",
 )
-def convert(s: State, ctx: k.Ctx, zone: ZoneId, here: Clock) -> dict[str, Any]:
+def convert(s: State, ctx: k.Ctx, zone: state.ZoneId, here: state.Clock) -> dict[str, Any]:
     """Return the time in a city, and how many days it is ahead."""
     hour, minute = map(int, here.split(":"))
     days, rest = divmod(hour * 60 + minute + s.zones[zone].offset_min, 1440)
@@ -461,9 +438,9 @@ def convert(s: State, ctx: k.Ctx, zone: ZoneId, here: Clock) -> dict[str, Any]:
 
 
 @app.query("world.search", tool="Find cities that can be put on the world clock.", shows="/cities")
-def search_cities(s: State, ctx: k.Ctx, text: str = "") -> list[Zone]:
+def search_cities(s: State, ctx: k.Ctx, text: str = "") -> list[state.Zone]:
     """Return the cities that hold the text."""
-    return zones_with(s, text)
+    return state.zones_with(s, text)
 
 
 @app.query(
@@ -472,7 +449,12 @@ def search_cities(s: State, ctx: k.Ctx, text: str = "") -> list[Zone]:
 def list_countdowns(s: State, ctx: k.Ctx) -> list[dict[str, Any]]:
     """Return the countdowns and what is left of each."""
     return [
-        {"countdown": c.id, "label": c.label, "state": c.state, "left_s": left_of(c, ctx.now_s)}
+        {
+            "countdown": c.id,
+            "label": c.label,
+            "state": c.state,
+            "left_s": state.left_of(c, ctx.now_s),
+        }
         for c in s.countdowns
     ]
 
@@ -481,7 +463,7 @@ def list_countdowns(s: State, ctx: k.Ctx) -> list[dict[str, Any]]:
 def read_stopwatch(s: State, ctx: k.Ctx) -> dict[str, Any]:
     """Return what the stopwatch shows."""
     return {
-        "seconds": stopwatch_s(s, ctx.now_s),
+        "seconds": state.stopwatch_s(s, ctx.now_s),
         "running": bool(s.stopwatch_from_s),
         "laps": list(s.laps),
     }

@@ -7,28 +7,8 @@ from typing import Any
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.clock import actions as act
-from screenloop.phone.apps.clock.state import (
-    EVERY_DAY,
-    SNOOZES,
-    SOUNDS,
-    WEEKDAYS_ONLY,
-    WEEKEND,
-    Alarm,
-    AlarmId,
-    Countdown,
-    CountdownId,
-    State,
-    Zone,
-    ZoneId,
-    app,
-    left_of,
-    minutes_between,
-    next_alarm,
-    ring_go,
-    span,
-    stopwatch_s,
-    zones_with,
-)
+from screenloop.phone.apps.clock import state as st
+from screenloop.phone.apps.clock.state import EVERY_DAY, WEEKDAYS_ONLY, WEEKEND, State, app, span
 from screenloop.phone.apps.clock.views import AlarmRow, CityRow, DayButton, DayButtons, Dial
 
 __all__ = ["State", "app"]
@@ -70,7 +50,7 @@ def _length(ui: k.Ui, minutes: int) -> str:
 @app.page("/")
 def alarms_page(s: State, ui: k.Ui) -> k.Page:
     """All alarms by time."""
-    coming = next_alarm(s, ui.now_s)
+    coming = st.next_alarm(s, ui.now_s)
     if coming is None:
         summary = ui.t("No alarm is on", "没有开启的闹钟")
     else:
@@ -80,7 +60,7 @@ def alarms_page(s: State, ui: k.Ui) -> k.Page:
     for alarm in sorted(s.alarms, key=lambda a: (a.time, a.id)):
         if alarm.ringing:
             words = ui.t(f"Ringing: {alarm.label or alarm.time}", f"正在响铃：{alarm.label}")
-            body.append(k.Banner("bell", words, ring_go(alarm.id)))
+            body.append(k.Banner("bell", words, st.ring_go(alarm.id)))
         note = " · ".join(filter(None, (alarm.label, _days_words(ui, alarm.days))))
         if alarm.snoozed_until_s:
             note += ui.t(" · snoozed", " · 贪睡中")
@@ -110,7 +90,7 @@ def _toggled(days: str, day: str) -> str:
     return ",".join(sorted({*days.split(",")} - {""} ^ {day}))
 
 
-def _form(ui: k.Ui, a: Alarm) -> tuple[list[k.Widget], dict[str, Any]]:
+def _form(ui: k.Ui, a: st.Alarm) -> tuple[list[k.Widget], dict[str, Any]]:
     time = ui.time("time", ("Time", "时间"), a.time)
     label = ui.field("label", ("Label", "标签"), a.label)
     days: str = ui.get("days", a.days)
@@ -127,8 +107,8 @@ def _form(ui: k.Ui, a: Alarm) -> tuple[list[k.Widget], dict[str, Any]]:
         k.Chip(_days_words(ui, preset), ui.set(days=preset), selected=preset == days)
         for preset in presets
     )
-    snoozes = ui.chips("snooze_min", SNOOZES, a.snooze_min, label=("Snooze", "贪睡"))
-    sounds = ui.chips("sound", SOUNDS, a.sound, label=("Sound", "铃声"))
+    snoozes = ui.chips("snooze_min", st.SNOOZES, a.snooze_min, label=("Snooze", "贪睡"))
+    sounds = ui.chips("sound", st.SOUNDS, a.sound, label=("Sound", "铃声"))
     vibrate = ui.switch("vibrate", ("Vibrate", "振动"), a.vibrate)
     args = {
         "time": time.value,
@@ -154,13 +134,13 @@ def _form(ui: k.Ui, a: Alarm) -> tuple[list[k.Widget], dict[str, Any]]:
 @app.page("/new")
 def new_page(s: State, ui: k.Ui) -> k.Page:
     """The form for a new alarm."""
-    body, args = _form(ui, Alarm(time="07:00"))
+    body, args = _form(ui, st.Alarm(time="07:00"))
     save = k.Button(("Save", "保存"), act.add_alarm(**args))
     return k.Page(("New alarm", "新建闹钟"), body, footer=(save,))
 
 
 @app.page("/a/{alarm}")
-def alarm_page(s: State, ui: k.Ui, alarm: AlarmId) -> k.Page:
+def alarm_page(s: State, ui: k.Ui, alarm: st.AlarmId) -> k.Page:
     """The form for an existing alarm."""
     row = s.alarms[alarm]
     body, args = _form(ui, row)
@@ -182,7 +162,7 @@ def alarm_page(s: State, ui: k.Ui, alarm: AlarmId) -> k.Page:
 
 
 @app.page("/ring/{alarm}")
-def ring_page(s: State, ui: k.Ui, alarm: AlarmId) -> k.Page:
+def ring_page(s: State, ui: k.Ui, alarm: st.AlarmId) -> k.Page:
     """An alarm that rings."""
     row = s.alarms[alarm]
     if row.ringing:
@@ -214,7 +194,7 @@ def bedtime_page(s: State, ui: k.Ui) -> k.Page:
     """When to sleep, and how long that is."""
     bedtime = ui.time("bedtime", ("Bedtime", "就寝"), s.bedtime)
     wake = ui.time("wake", ("Get up", "起床"), s.wake)
-    length = _length(ui, minutes_between(bedtime.value, wake.value))
+    length = _length(ui, st.minutes_between(bedtime.value, wake.value))
     changed = (bedtime.value, wake.value) != (s.bedtime, s.wake)
     return k.Page(
         ("Bedtime", "就寝时间"),
@@ -244,7 +224,7 @@ def bedtime_page(s: State, ui: k.Ui) -> k.Page:
 # ---- world clock ---------------------------------------------------------------------------
 
 
-def _there(ui: k.Ui, zone: Zone, at_s: int) -> tuple[str, str]:
+def _there(ui: k.Ui, zone: st.Zone, at_s: int) -> tuple[str, str]:
     """Return the time in a city, and how far it is ahead in words."""
     here = datetime.fromtimestamp(at_s, UTC)
     there = datetime.fromtimestamp(at_s + zone.offset_min * 60, UTC)
@@ -259,7 +239,7 @@ def _there(ui: k.Ui, zone: Zone, at_s: int) -> tuple[str, str]:
     return there.strftime("%H:%M"), f"{ui.t(*day)}, {ahead}"
 
 
-def _city_row(ui: k.Ui, zone: Zone) -> CityRow:
+def _city_row(ui: k.Ui, zone: st.Zone) -> CityRow:
     clock, note = _there(ui, zone, ui.now_s)
     return CityRow(
         name=(zone.name, zone.name_zh),
@@ -291,7 +271,7 @@ def cities_page(s: State, ui: k.Ui) -> k.Page:
     text = ui.field("text", ("Search cities", "搜索城市"), kind="search")
     chosen = {city.zone for city in s.cities}
     rows: list[k.Widget] = []
-    for zone in zones_with(s, text.value):
+    for zone in st.zones_with(s, text.value):
         clock, _ = _there(ui, zone, ui.now_s)
         rows.append(
             k.Row(
@@ -308,7 +288,7 @@ def cities_page(s: State, ui: k.Ui) -> k.Page:
 
 
 @app.page("/city/{zone}")
-def city_page(s: State, ui: k.Ui, zone: ZoneId) -> k.Page:
+def city_page(s: State, ui: k.Ui, zone: st.ZoneId) -> k.Page:
     """One city, and what time it is there at a time here."""
     row = s.zones[zone]
     clock, note = _there(ui, row, ui.now_s)
@@ -335,7 +315,7 @@ def city_page(s: State, ui: k.Ui, zone: ZoneId) -> k.Page:
 # ---- countdowns and stopwatch --------------------------------------------------------------
 
 
-def _state_words(ui: k.Ui, row: Countdown) -> str:
+def _state_words(ui: k.Ui, row: st.Countdown) -> str:
     words = {
         "running": ("Running", "运行中"),
         "paused": ("Paused", "已暂停"),
@@ -360,7 +340,7 @@ def timer_page(s: State, ui: k.Ui) -> k.Page:
             row.label or ui.t("Timer", "计时器"),
             subtitle=_state_words(ui, row),
             lead=k.Glyph("timer"),
-            trailing=span(left_of(row, ui.now_s)),
+            trailing=span(st.left_of(row, ui.now_s)),
             bold=True,
             do=countdown_page(countdown=row.id),
         )
@@ -387,10 +367,10 @@ def timer_page(s: State, ui: k.Ui) -> k.Page:
 
 
 @app.page("/timer/{countdown}")
-def countdown_page(s: State, ui: k.Ui, countdown: CountdownId) -> k.Page:
+def countdown_page(s: State, ui: k.Ui, countdown: st.CountdownId) -> k.Page:
     """One countdown."""
     row = s.countdowns[countdown]
-    left_s = left_of(row, ui.now_s)
+    left_s = st.left_of(row, ui.now_s)
     done = row.state == "done"
     go_on = {
         "running": k.ActionButton("pause", ("Pause", "暂停"), act.pause(countdown=countdown)),
@@ -423,7 +403,7 @@ def countdown_page(s: State, ui: k.Ui, countdown: CountdownId) -> k.Page:
 @app.page("/stopwatch")
 def stopwatch_page(s: State, ui: k.Ui) -> k.Page:
     """The stopwatch with its laps, the latest first."""
-    shown_s = stopwatch_s(s, ui.now_s)
+    shown_s = st.stopwatch_s(s, ui.now_s)
     running = bool(s.stopwatch_from_s)
     if running:
         buttons: tuple[k.Widget, ...] = (

@@ -7,17 +7,8 @@ from typing import Literal
 import msgspec
 
 from screenloop.phone import kit as k
-from screenloop.phone.apps.gallery.seed import (
-    CAMERA,
-    OWN_ALBUMS,
-    Album,
-    AlbumId,
-    File,
-    Folder,
-    FolderId,
-    Name,
-    Photo,
-)
+from screenloop.phone.apps.gallery import seed as seeds
+from screenloop.phone.apps.gallery.seed import CAMERA, Album, AlbumId, File, FolderId, Name, Photo
 from screenloop.phone.apps.gallery.state import FileId, PhotoId, State, app, at, found
 from screenloop.phone.draw.imagery import SCENE_KINDS
 
@@ -251,7 +242,7 @@ def album_photos(s: State, ctx: k.Ctx, album: AlbumId) -> list[Photo]:
 def add_folder(s: State, ctx: k.Ctx, name: Name) -> None:
     """Make a new folder."""
     _check_name(ctx, name, [f.name for f in s.folders])
-    folder = s.folders.add(Folder(name=name.strip()))
+    folder = s.folders.add(seeds.Folder(name=name.strip()))
     ctx.move(k.Back())
     ctx.move(at(f"/folder/{folder.id}"))
 
@@ -334,7 +325,7 @@ def search_files(s: State, ctx: k.Ctx, text: str = "") -> list[File]:
 
 
 @app.query("folders.list", tool="List the folders.", shows="/files")
-def list_folders(s: State, ctx: k.Ctx) -> list[Folder]:
+def list_folders(s: State, ctx: k.Ctx) -> list[seeds.Folder]:
     """Return all folders."""
     return list(s.folders)
 
@@ -360,5 +351,5 @@ def _check_name(ctx: k.Ctx, name: str, taken: list[str]) -> None:
 
 
 def _check_own(ctx: k.Ctx, album: str) -> None:
-    if album in OWN_ALBUMS:
+    if album in seeds.OWN_ALBUMS:
         ctx.refuse(ctx.t("This album belongs to the phone", "这是系统相册"))

@@ -6,20 +6,10 @@ from typing import Literal
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.gallery import actions as act
-from screenloop.phone.apps.gallery import files
+from screenloop.phone.apps.gallery import files, views
 from screenloop.phone.apps.gallery.seed import CAMERA, OWN_ALBUMS, AlbumId, Photo
 from screenloop.phone.apps.gallery.state import PhotoId, State, app, found
-from screenloop.phone.apps.gallery.views import (
-    DELETE,
-    RENAME,
-    AlbumTile,
-    Viewer,
-    file_row,
-    grid,
-    name_form,
-    size,
-    tabs,
-)
+from screenloop.phone.apps.gallery.views import DELETE, RENAME, Viewer, grid, name_form, size, tabs
 
 __all__ = ["State", "app", "files"]
 """`files` declares the other half of the pages."""
@@ -68,7 +58,7 @@ def search_page(s: State, ui: k.Ui) -> k.Page:
         count = ui.t(f"{len(photos)} photos", f"{len(photos)}张照片")
         body += [k.Heading(count), *(_photo_row(ui, p) for p in photos)]
         if files:
-            body += [k.Heading(("Files", "文件")), *(file_row(ui, f) for f in files)]
+            body += [k.Heading(("Files", "文件")), *(views.file_row(ui, f) for f in files)]
         if not photos and not files:
             body.append(k.Empty("search", ("Nothing found", "没有找到")))
     else:
@@ -286,7 +276,7 @@ def albums_page(s: State, ui: k.Ui) -> k.Page:
     for album in s.albums:
         inside = [p for p in photos if p.album == album.id]
         tiles.append(
-            AlbumTile(
+            views.AlbumTile(
                 name=album.name,
                 count=ui.t(f"{len(inside)} photos", f"{len(inside)}张照片"),
                 cover=inside[0] if inside else None,

@@ -12,25 +12,8 @@ from screenloop.phone import kit as k
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.gallery.state import PhotoId
 from screenloop.phone.apps.gallery.state import State as Gallery
-from screenloop.phone.apps.messages.state import (
-    Message,
-    MessageId,
-    Scheduled,
-    ScheduledId,
-    State,
-    Thread,
-    ThreadId,
-    app,
-    found_messages,
-    found_people,
-    is_number,
-    messages_of,
-    name_of,
-    open_thread,
-    person_of,
-    same_number,
-    thread_of,
-)
+from screenloop.phone.apps.messages import state
+from screenloop.phone.apps.messages.state import Message, State, Thread, ThreadId, app, person_of
 
 Phone = Annotated[str, msgspec.Meta(min_length=1, max_length=30)]
 Words1000 = Annotated[str, msgspec.Meta(max_length=1000)]
@@ -44,7 +27,7 @@ RETRY_S = 300
 
 
 def _thread_for(s: State, ctx: k.Ctx, phone: str) -> Thread:
-    found = thread_of(s, phone)
+    found = state.thread_of(s, phone)
     if found is not None:
         return found
     person = person_of(ctx.of(contacts.State), phone)
@@ -57,7 +40,7 @@ def _post(s: State, ctx: k.Ctx, phone: str, draft: Message) -> Thread:
         ctx.refuse(
             ctx.t("Airplane mode is on; turn it off to send", "飞行模式已开启，请先关闭再发送")
         )
-    if not is_number(phone):
+    if not state.is_number(phone):
         ctx.refuse(
             ctx.t(
                 f"{phone!r} takes no messages; it needs a full phone number",
@@ -72,7 +55,7 @@ def _post(s: State, ctx: k.Ctx, phone: str, draft: Message) -> Thread:
     thread = _thread_for(s, ctx, phone)
     s.messages.add(replace(draft, thread=thread.id))
     answer = s.answers.first(
-        lambda a: a.number == thread.answered and same_number(a.phone, thread.phone)
+        lambda a: a.number == thread.answered and state.same_number(a.phone, thread.phone)
     )
     if answer is not None:
         ctx.after(answer.after_s, receive(sender=thread.phone, text=answer.text))
@@ -115,7 +98,7 @@ def start(s: State, ctx: k.Ctx, phone: Phone, text: Words1000 = "", photo: Photo
     """Send a message to a number; opens a conversation where there was none."""
     thread = _post(s, ctx, phone, _draft(ctx, text, photo))
     ctx.move(k.Back())
-    ctx.move(open_thread(thread.id))
+    ctx.move(state.open_thread(thread.id))
 
 
 @app.action(
@@ -124,13 +107,13 @@ def start(s: State, ctx: k.Ctx, phone: Phone, text: Words1000 = "", photo: Photo
     writes=["messages", "threads"],
     check=lambda before, after, a: _is_sent(before, after, before.messages[a.message].text),
 )
-def forward(s: State, ctx: k.Ctx, message: MessageId, phone: Phone) -> None:
+def forward(s: State, ctx: k.Ctx, message: state.MessageId, phone: Phone) -> None:
     """Send a message on to somebody else."""
     row = s.messages[message]
     thread = _post(s, ctx, phone, replace(row, mine=True, at_s=ctx.now_s, starred=False))
     ctx.toast(ctx.t("Forwarded", "已转发"))
     ctx.move(k.Back())
-    ctx.move(open_thread(thread.id))
+    ctx.move(state.open_thread(thread.id))
 
 
 @app.action("messages.receive", writes=["messages", "threads"])
@@ -144,7 +127,7 @@ def receive(s: State, ctx: k.Ctx, sender: Phone, text: Words1000) -> None:
     s.threads.update(thread.id, unread=thread.unread + 1, archived=thread.archived and quiet)
     if not quiet:
         shown = text if s.previews else ctx.t("New message", "新短信")
-        ctx.notify(name_of(book, thread.phone), shown, open_thread(thread.id))
+        ctx.notify(state.name_of(book, thread.phone), shown, state.open_thread(thread.id))
 
 
 @app.action(
@@ -153,7 +136,7 @@ def receive(s: State, ctx: k.Ctx, sender: Phone, text: Words1000) -> None:
     writes=["messages"],
     check=lambda before, after, a: after.messages[a.message].starred == a.on,
 )
-def star(s: State, ctx: k.Ctx, message: MessageId, on: bool) -> None:
+def star(s: State, ctx: k.Ctx, message: state.MessageId, on: bool) -> None:
     """Star a message, or not."""
     s.messages.update(message, starred=on)
 
@@ -164,7 +147,7 @@ def star(s: State, ctx: k.Ctx, message: MessageId, on: bool) -> None:
     writes=["messages"],
     check=lambda before, after, a: a.message not in after.messages,
 )
-def delete_message(s: State, ctx: k.Ctx, message: MessageId) -> None:
+def delete_message(s: State, ctx: k.Ctx, message: state.MessageId) -> None:
     """Delete one message."""
     s.messages.remove(message)
     ctx.toast(ctx.t("Message deleted", "消息已删除"))
@@ -247,7 +230,7 @@ def archive(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     tool="Delete a conversation with all its messages.",
     writes=["threads", "messages"],
     check=lambda before, after, a: (
-        a.thread not in after.threads and not messages_of(after, a.thread)
+        a.thread not in after.threads and not state.messages_of(after, a.thread)
     ),
 )
 def delete_thread(s: State, ctx: k.Ctx, thread: ThreadId) -> None:
@@ -303,13 +286,13 @@ def schedule(
     except ValueError:
         raise k.Refused(ctx.t(f"There is no day {date}", f"没有 {date} 这一天")) from None
     phone = s.threads[thread].phone
-    if not is_number(phone):
+    if not state.is_number(phone):
         ctx.refuse(ctx.t(f"{phone} takes no messages", f"{phone} 无法接收短信"))
     if not text.strip():
         ctx.refuse(ctx.t("Write something first", "请先输入内容"))
     if at_s <= ctx.now_s:
         ctx.refuse(ctx.t("Choose a time in the future", "请选择将来的时间"))
-    row = s.scheduled.add(Scheduled(phone=phone, text=text.strip(), at_s=at_s))
+    row = s.scheduled.add(state.Scheduled(phone=phone, text=text.strip(), at_s=at_s))
     ctx.after(at_s - ctx.now_s, send_due(scheduled=row.id))
     ctx.toast(ctx.t("Message scheduled", "已设定定时发送"))
     ctx.move(k.Back())
@@ -321,7 +304,7 @@ def schedule(
     writes=["scheduled"],
     check=lambda before, after, a: a.scheduled not in after.scheduled,
 )
-def cancel(s: State, ctx: k.Ctx, scheduled: ScheduledId) -> None:
+def cancel(s: State, ctx: k.Ctx, scheduled: state.ScheduledId) -> None:
     """Cancel a scheduled text."""
     s.scheduled.remove(scheduled)
     ctx.toast(ctx.t("Cancelled", "已取消"))
@@ -333,7 +316,7 @@ def cancel(s: State, ctx: k.Ctx, scheduled: ScheduledId) -> None:
     writes=["scheduled", "messages", "threads"],
     check=lambda before, after, a: a.scheduled not in after.scheduled,
 )
-def send_now(s: State, ctx: k.Ctx, scheduled: ScheduledId) -> None:
+def send_now(s: State, ctx: k.Ctx, scheduled: state.ScheduledId) -> None:
     """Send a scheduled text now."""
     row = s.scheduled.remove(scheduled)
     _post(s, ctx, row.phone, _draft(ctx, row.text))
@@ -341,7 +324,7 @@ def send_now(s: State, ctx: k.Ctx, scheduled: ScheduledId) -> None:
 
 
 @app.action("scheduled.send_due", writes=["scheduled", "messages", "threads"])
-def send_due(s: State, ctx: k.Ctx, scheduled: ScheduledId) -> None:
+def send_due(s: State, ctx: k.Ctx, scheduled: state.ScheduledId) -> None:
     """Send a scheduled text when its time has come; runs from a timer, so it never refuses."""
     row = s.scheduled.get(scheduled)
     if row is None:
@@ -369,10 +352,10 @@ def set_previews(s: State, ctx: k.Ctx, on: bool) -> None:
 
 
 def _thread_facts(s: State, ctx: k.Ctx, row: Thread) -> dict[str, Any]:
-    texts = messages_of(s, row.id)
+    texts = state.messages_of(s, row.id)
     return {
         **msgspec.structs.asdict(row),
-        "name": name_of(ctx.of(contacts.State), row.phone),
+        "name": state.name_of(ctx.of(contacts.State), row.phone),
         "last_text": texts[-1].text if texts else "",
         "last_at_s": texts[-1].at_s if texts else 0,
     }
@@ -388,23 +371,23 @@ def list_threads(s: State, ctx: k.Ctx, archived: bool = False) -> list[dict[str,
 @app.query("threads.get", tool="Read a conversation with all its messages.", shows="/t/{thread}")
 def get_thread(s: State, ctx: k.Ctx, thread: ThreadId) -> dict[str, Any]:
     """Return one conversation and its messages."""
-    return {**_thread_facts(s, ctx, s.threads[thread]), "messages": messages_of(s, thread)}
+    return {**_thread_facts(s, ctx, s.threads[thread]), "messages": state.messages_of(s, thread)}
 
 
 @app.query("messages.search", tool="Find messages by part of their text.", shows="/search")
 def search_messages(s: State, ctx: k.Ctx, text: str) -> list[Message]:
     """Return the messages that hold the text, the latest first."""
-    return found_messages(s, text)
+    return state.found_messages(s, text)
 
 
 @app.query("people.search", tool="Find contacts to write to, by part of a name or number.")
 def search_people(s: State, ctx: k.Ctx, text: str = "") -> list[dict[str, str]]:
     """Return names and numbers of contacts."""
-    found = found_people(ctx.of(contacts.State), text)
+    found = state.found_people(ctx.of(contacts.State), text)
     return [{"name": person.name, "phone": person.phone} for person in found]
 
 
 @app.query("scheduled.list", tool="List the texts that will be sent later.", shows="/scheduled")
-def list_scheduled(s: State, ctx: k.Ctx) -> list[Scheduled]:
+def list_scheduled(s: State, ctx: k.Ctx) -> list[state.Scheduled]:
     """Return the scheduled texts, the next first."""
     return sorted(s.scheduled, key=lambda row: row.at_s)

@@ -9,18 +9,8 @@ from screenloop.phone import kit as k
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.gallery.state import State as Gallery
 from screenloop.phone.apps.messages import actions as act
-from screenloop.phone.apps.messages.state import (
-    MessageId,
-    State,
-    Thread,
-    ThreadId,
-    app,
-    found_people,
-    is_number,
-    messages_of,
-    name_of,
-    person_of,
-)
+from screenloop.phone.apps.messages import state
+from screenloop.phone.apps.messages.state import State, app
 
 NOTHING = "-"
 """Stands for an empty slot of a path, as the share sheet writes it."""
@@ -52,15 +42,15 @@ class Composer(k.Struct, frozen=True, kw_only=True):
 
 def lead_of(ui: k.Ui, phone: str) -> k.Avatar | k.Glyph:
     """Return the badge of a sender."""
-    if not is_number(phone):
+    if not state.is_number(phone):
         return k.Glyph("bell", size_px=44)
-    name = name_of(ui.of(contacts.State), phone)
+    name = state.name_of(ui.of(contacts.State), phone)
     return k.Avatar(name, size_px=44) if name != phone else k.Glyph("user", size_px=44)
 
 
-def delete_dialog(ui: k.Ui, thread: Thread) -> k.Dialog:
+def delete_dialog(ui: k.Ui, thread: state.Thread) -> k.Dialog:
     """Return the question before a conversation is deleted."""
-    name = name_of(ui.of(contacts.State), thread.phone)
+    name = state.name_of(ui.of(contacts.State), thread.phone)
     return k.Dialog.question(
         ("Delete conversation?", "删除会话？"),
         yes=("Delete", "删除"),
@@ -128,7 +118,7 @@ def _recipients(ui: k.Ui, initial: str = "") -> tuple[str, list[k.Widget]]:
     """Return the chosen number, and the field and contacts to choose it from."""
     book = ui.of(contacts.State)
     phone = ui.field("phone", ("To: name or number", "收件人：姓名或号码"), initial)
-    person = person_of(book, phone.value)
+    person = state.person_of(book, phone.value)
     body: list[k.Widget] = [phone]
     if person is not None:
         body.append(
@@ -144,7 +134,7 @@ def _recipients(ui: k.Ui, initial: str = "") -> tuple[str, list[k.Widget]]:
     body.append(k.Heading(("Contacts", "联系人")))
     body += [
         k.Row(p.name, subtitle=p.phone, lead=k.Avatar(p.name), do=ui.set(phone=p.phone))
-        for p in found_people(book, phone.value)
+        for p in state.found_people(book, phone.value)
     ]
     return phone.value, body
 
@@ -152,10 +142,10 @@ def _recipients(ui: k.Ui, initial: str = "") -> tuple[str, list[k.Widget]]:
 # ---- a conversation ----------------------------------------------------------------------------
 
 
-def _bubbles(s: State, ui: k.Ui, thread: Thread) -> list[k.Widget]:
+def _bubbles(s: State, ui: k.Ui, thread: state.Thread) -> list[k.Widget]:
     body: list[k.Widget] = []
     day = ""
-    for message in messages_of(s, thread.id):
+    for message in state.messages_of(s, thread.id):
         if ui.day(message.at_s) != day:
             day = ui.day(message.at_s)
             body.append(k.Paragraph(day, size_px=12, muted=True, align="center", pad_px=10))
@@ -179,14 +169,14 @@ def _bubbles(s: State, ui: k.Ui, thread: Thread) -> list[k.Widget]:
 
 
 @app.page("/t/{thread}")
-def thread_page(s: State, ui: k.Ui, thread: ThreadId) -> k.Page:
+def thread_page(s: State, ui: k.Ui, thread: state.ThreadId) -> k.Page:
     """One conversation."""
     row = s.threads[thread]
     book = ui.of(contacts.State)
-    person = person_of(book, row.phone)
+    person = state.person_of(book, row.phone)
     photo, attached = _attached(ui)
     footer: tuple[k.Widget, ...]
-    if not is_number(row.phone):
+    if not state.is_number(row.phone):
         words = ("This sender takes no replies", "该发件人不接收回复")
         footer = (k.Paragraph(words, muted=True, align="center", pad_px=14),)
     elif person is not None and person.blocked:
@@ -199,7 +189,7 @@ def thread_page(s: State, ui: k.Ui, thread: ThreadId) -> k.Page:
         composer = Composer(field=field, attach=k.PickMedia(local="photo"), send=sending)
         footer = (*attached, composer)
     return k.Page(
-        name_of(book, row.phone),
+        state.name_of(book, row.phone),
         _bubbles(s, ui, row),
         subtitle=row.phone if person else "",
         actions=(
@@ -207,7 +197,7 @@ def thread_page(s: State, ui: k.Ui, thread: ThreadId) -> k.Page:
                 k.IconButton("clock", ("Schedule", "定时发送"), schedule_page(thread=thread)),
                 k.IconButton("info", ("Details", "详情"), info_page(thread=thread)),
             )
-            if is_number(row.phone)
+            if state.is_number(row.phone)
             else (k.IconButton("info", ("Details", "详情"), info_page(thread=thread)),)
         ),
         footer=footer,
@@ -216,7 +206,7 @@ def thread_page(s: State, ui: k.Ui, thread: ThreadId) -> k.Page:
     )
 
 
-def _switches(row: Thread) -> k.Card:
+def _switches(row: state.Thread) -> k.Card:
     switches = (
         (("Pin to top", "置顶"), "pin", row.pinned, act.pin),
         (("Mute", "静音"), "bell_off", row.muted, act.mute),
@@ -243,11 +233,11 @@ def _save_form(ui: k.Ui, thread: str) -> tuple[k.Widget, ...]:
 
 
 @app.page("/t/{thread}/info")
-def info_page(s: State, ui: k.Ui, thread: ThreadId) -> k.Page:
+def info_page(s: State, ui: k.Ui, thread: state.ThreadId) -> k.Page:
     """Who it is, and what can be done with the conversation."""
     row = s.threads[thread]
-    person = person_of(ui.of(contacts.State), row.phone)
-    badge = person.name if person else "?" if is_number(row.phone) else row.phone
+    person = state.person_of(ui.of(contacts.State), row.phone)
+    badge = person.name if person else "?" if state.is_number(row.phone) else row.phone
     name = person.name if person else row.phone
     body: list[k.Widget] = [
         k.Avatar(badge, size_px=88),
@@ -264,7 +254,7 @@ def info_page(s: State, ui: k.Ui, thread: ThreadId) -> k.Page:
         words = ("Unblock", "取消屏蔽") if person.blocked else ("Block", "屏蔽")
         do = act.block(thread=thread, on=not person.blocked)
         body.append(k.Row(words, danger=True, do=do))
-    elif is_number(row.phone):
+    elif state.is_number(row.phone):
         body += _save_form(ui, thread)
     return k.Page(
         ("Details", "详情"), body, dialog=delete_dialog(ui, row) if ui.get("sure", "") else None
@@ -272,7 +262,7 @@ def info_page(s: State, ui: k.Ui, thread: ThreadId) -> k.Page:
 
 
 @app.page("/t/{thread}/schedule")
-def schedule_page(s: State, ui: k.Ui, thread: ThreadId) -> k.Page:
+def schedule_page(s: State, ui: k.Ui, thread: state.ThreadId) -> k.Page:
     """The form for a text that is sent later."""
     tomorrow = (datetime.fromtimestamp(ui.now_s, UTC) + timedelta(days=1)).date().isoformat()
     text = ui.field("text", ("Text message", "短信"), lines=3)
@@ -290,7 +280,7 @@ def schedule_page(s: State, ui: k.Ui, thread: ThreadId) -> k.Page:
                 ("Schedule", "定时发送"), saving, icon="clock", enabled=bool(text.value.strip())
             ),
         ),
-        subtitle=name_of(ui.of(contacts.State), s.threads[thread].phone),
+        subtitle=state.name_of(ui.of(contacts.State), s.threads[thread].phone),
     )
 
 
@@ -331,7 +321,7 @@ def share_page(s: State, ui: k.Ui, text: str, image: str) -> k.Page:
 
 
 @app.page("/forward/{message}")
-def forward_page(s: State, ui: k.Ui, message: MessageId) -> k.Page:
+def forward_page(s: State, ui: k.Ui, message: state.MessageId) -> k.Page:
     """Choose who gets a message."""
     row = s.messages[message]
     to, body = _recipients(ui)
@@ -345,7 +335,7 @@ def forward_page(s: State, ui: k.Ui, message: MessageId) -> k.Page:
         ("Forward", "转发"),
         act.forward(message=message, phone=to),
         icon="forward",
-        enabled=is_number(to),
+        enabled=state.is_number(to),
     )
     return k.Page(("Forward message", "转发消息"), (shown, *body), footer=(button,))
 

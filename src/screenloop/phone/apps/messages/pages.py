@@ -5,20 +5,8 @@ from __future__ import annotations
 from screenloop.phone import kit as k
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.messages import actions as act
-from screenloop.phone.apps.messages import chat
-from screenloop.phone.apps.messages.state import (
-    Message,
-    Scheduled,
-    State,
-    Thread,
-    app,
-    found_messages,
-    found_people,
-    is_number,
-    messages_of,
-    name_of,
-    thread_of,
-)
+from screenloop.phone.apps.messages import chat, state
+from screenloop.phone.apps.messages.state import State, app
 
 __all__ = ["State", "app"]
 
@@ -36,21 +24,21 @@ def _tabs(shown: str) -> tuple[k.Tab, ...]:
     )
 
 
-def _opening(thread: Thread) -> k.Do:
+def _opening(thread: state.Thread) -> k.Do:
     page = chat.thread_page(thread=thread.id)
     return k.Both(first=act.mark_read(thread=thread.id), then=page) if thread.unread else page
 
 
-def _shown_text(ui: k.Ui, message: Message) -> str:
+def _shown_text(ui: k.Ui, message: state.Message) -> str:
     text = message.text or ui.t("Picture", "图片")
     return ui.t(f"You: {text}", f"我：{text}") if message.mine else text
 
 
-def _thread_row(s: State, ui: k.Ui, thread: Thread) -> k.Row:
-    texts = messages_of(s, thread.id)
+def _thread_row(s: State, ui: k.Ui, thread: state.Thread) -> k.Row:
+    texts = state.messages_of(s, thread.id)
     icon = "bell_off" if thread.muted else "pin" if thread.pinned else ""
     return k.Row(
-        name_of(ui.of(contacts.State), thread.phone),
+        state.name_of(ui.of(contacts.State), thread.phone),
         lead=chat.lead_of(ui, thread.phone),
         subtitle=_shown_text(ui, texts[-1]) if texts else ("No messages", "没有消息"),
         trailing=ui.ago(texts[-1].at_s) if texts else "",
@@ -63,10 +51,10 @@ def _thread_row(s: State, ui: k.Ui, thread: Thread) -> k.Row:
     )
 
 
-def _message_row(s: State, ui: k.Ui, message: Message) -> k.Row:
+def _message_row(s: State, ui: k.Ui, message: state.Message) -> k.Row:
     thread = s.threads[message.thread]
     return k.Row(
-        name_of(ui.of(contacts.State), thread.phone),
+        state.name_of(ui.of(contacts.State), thread.phone),
         subtitle=_shown_text(ui, message),
         lead=chat.lead_of(ui, thread.phone),
         trailing=ui.ago(message.at_s),
@@ -74,9 +62,9 @@ def _message_row(s: State, ui: k.Ui, message: Message) -> k.Row:
     )
 
 
-def _listed(s: State, *, archived: bool) -> list[Thread]:
-    def latest(thread: Thread) -> tuple[bool, int]:
-        texts = messages_of(s, thread.id)
+def _listed(s: State, *, archived: bool) -> list[state.Thread]:
+    def latest(thread: state.Thread) -> tuple[bool, int]:
+        texts = state.messages_of(s, thread.id)
         return (not thread.pinned, -(texts[-1].at_s if texts else 0))
 
     return sorted(s.threads.where(lambda t: t.archived == archived), key=latest)
@@ -115,7 +103,7 @@ def _thread_dialog(s: State, ui: k.Ui) -> k.Dialog | None:
         ),
     )
     return k.Dialog.question(
-        name_of(ui.of(contacts.State), thread.phone),
+        state.name_of(ui.of(contacts.State), thread.phone),
         dismiss=closed,
         body=tuple(
             k.Row(words, lead=k.Glyph(icon, size_px=36), do=k.Both(first=do, then=closed))
@@ -129,10 +117,10 @@ def _thread_dialog(s: State, ui: k.Ui) -> k.Dialog | None:
 # ---- main pages --------------------------------------------------------------------------------
 
 
-def _is_shown(thread: Thread, shown: str) -> bool:
+def _is_shown(thread: state.Thread, shown: str) -> bool:
     if shown == "unread":
         return thread.unread > 0
-    return shown == "all" or is_number(thread.phone) == (shown == "people")
+    return shown == "all" or state.is_number(thread.phone) == (shown == "people")
 
 
 @app.page("/")
@@ -185,7 +173,7 @@ def starred_page(s: State, ui: k.Ui) -> k.Page:
     return k.Page(("Starred", "星标"), rows, large=True, tabs=_tabs("starred"))
 
 
-def _cancel_dialog(ui: k.Ui, row: Scheduled) -> k.Dialog:
+def _cancel_dialog(ui: k.Ui, row: state.Scheduled) -> k.Dialog:
     return k.Dialog.question(
         ("Cancel this message?", "取消定时发送？"),
         text=row.text,
@@ -201,7 +189,7 @@ def scheduled_page(s: State, ui: k.Ui) -> k.Page:
     """The texts that will be sent later."""
     body: list[k.Widget] = []
     for row in sorted(s.scheduled, key=lambda r: r.at_s):
-        name = name_of(ui.of(contacts.State), row.phone)
+        name = state.name_of(ui.of(contacts.State), row.phone)
         body.append(
             k.Card(
                 (
@@ -242,16 +230,16 @@ def search_page(s: State, ui: k.Ui) -> k.Page:
     text = ui.field("text", ("Search messages", "搜索短信"), kind="search")
     body: list[k.Widget] = [text]
     if text.value.strip():
-        people = found_people(ui.of(contacts.State), text.value)
+        people = state.found_people(ui.of(contacts.State), text.value)
         if people:
             body.append(k.Heading(("People", "联系人")))
         for person in people:
-            thread = thread_of(s, person.phone)
+            thread = state.thread_of(s, person.phone)
             do = _opening(thread) if thread else chat.new_to_page(phone=person.phone)
             body.append(
                 k.Row(person.name, subtitle=person.phone, lead=k.Avatar(person.name), do=do)
             )
-        messages = found_messages(s, text.value)
+        messages = state.found_messages(s, text.value)
         if messages:
             body.append(k.Heading(("Messages", "短信")))
         body += [_message_row(s, ui, m) for m in messages]

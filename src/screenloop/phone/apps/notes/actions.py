@@ -8,22 +8,9 @@ from typing import Annotated, Any
 import msgspec
 
 from screenloop.phone import kit as k
+from screenloop.phone.apps.notes import state
 from screenloop.phone.apps.notes.seed import Colour
-from screenloop.phone.apps.notes.state import (
-    Folder,
-    FolderId,
-    Item,
-    ItemId,
-    Note,
-    NoteId,
-    SortBy,
-    State,
-    app,
-    items_of,
-    open_note,
-    ordered,
-    shown_notes,
-)
+from screenloop.phone.apps.notes.state import State, app
 
 Title = Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
 Body = Annotated[str, msgspec.Meta(max_length=4000)]
@@ -41,7 +28,7 @@ def _written(ctx: k.Ctx, text: str) -> str:
     return text
 
 
-def _editable(s: State, ctx: k.Ctx, note: str) -> Note:
+def _editable(s: State, ctx: k.Ctx, note: str) -> state.Note:
     row = s.notes[note]
     if row.trashed:
         ctx.refuse(ctx.t("It is in the trash; restore it first", "笔记在回收站中，请先恢复"))
@@ -67,12 +54,12 @@ def add(
     title: Title,
     body: Body = "",
     items: Body = "",
-    folder: FolderId = "",
+    folder: state.FolderId = "",
     colour: Colour = "plain",
 ) -> None:
     """Write a new note."""
     note = s.notes.add(
-        Note(
+        state.Note(
             title=_written(ctx, title),
             body=body.strip(),
             folder=_in_folder(s, folder),
@@ -83,10 +70,10 @@ def add(
     )
     for line in items.splitlines():
         if line.strip():
-            s.items.add(Item(note=note.id, text=line.strip()))
+            s.items.add(state.Item(note=note.id, text=line.strip()))
     ctx.toast(ctx.t("Note saved", "笔记已保存"))
     ctx.move(k.Back())
-    ctx.move(open_note(note.id))
+    ctx.move(state.open_note(note.id))
 
 
 @app.action(
@@ -97,7 +84,7 @@ def add(
         after.notes[a.note].title == a.title.strip() and after.notes[a.note].body == a.body.strip()
     ),
 )
-def edit(s: State, ctx: k.Ctx, note: NoteId, title: Title, body: Body) -> None:
+def edit(s: State, ctx: k.Ctx, note: state.NoteId, title: Title, body: Body) -> None:
     """Change a note's title and text."""
     _editable(s, ctx, note)
     s.notes.update(note, title=_written(ctx, title), body=body.strip(), edited_s=ctx.now_s)
@@ -111,7 +98,7 @@ def edit(s: State, ctx: k.Ctx, note: NoteId, title: Title, body: Body) -> None:
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].colour == a.colour,
 )
-def paint(s: State, ctx: k.Ctx, note: NoteId, colour: Colour) -> None:
+def paint(s: State, ctx: k.Ctx, note: state.NoteId, colour: Colour) -> None:
     """Give a note a colour."""
     _editable(s, ctx, note)
     s.notes.update(note, colour=colour)
@@ -123,7 +110,7 @@ def paint(s: State, ctx: k.Ctx, note: NoteId, colour: Colour) -> None:
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].pinned == a.on,
 )
-def pin(s: State, ctx: k.Ctx, note: NoteId, on: bool) -> None:
+def pin(s: State, ctx: k.Ctx, note: state.NoteId, on: bool) -> None:
     """Keep a note at the top, or not."""
     _editable(s, ctx, note)
     s.notes.update(note, pinned=on)
@@ -135,7 +122,7 @@ def pin(s: State, ctx: k.Ctx, note: NoteId, on: bool) -> None:
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].folder == a.folder,
 )
-def move(s: State, ctx: k.Ctx, note: NoteId, folder: FolderId) -> None:
+def move(s: State, ctx: k.Ctx, note: state.NoteId, folder: state.FolderId) -> None:
     """Put a note into a folder, or into none."""
     _editable(s, ctx, note)
     s.notes.update(note, folder=_in_folder(s, folder))
@@ -147,7 +134,7 @@ def move(s: State, ctx: k.Ctx, note: NoteId, folder: FolderId) -> None:
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].archived == a.on,
 )
-def archive(s: State, ctx: k.Ctx, note: NoteId, on: bool) -> None:
+def archive(s: State, ctx: k.Ctx, note: state.NoteId, on: bool) -> None:
     """Put a note into the archive, or take it out."""
     _editable(s, ctx, note)
     s.notes.update(note, archived=on)
@@ -160,12 +147,12 @@ def archive(s: State, ctx: k.Ctx, note: NoteId, on: bool) -> None:
     writes=["notes", "items"],
     check=lambda before, after, a: len(after.notes) == len(before.notes) + 1,
 )
-def duplicate(s: State, ctx: k.Ctx, note: NoteId) -> None:
+def duplicate(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
     """Make a copy of a note with its checklist."""
     row = _editable(s, ctx, note)
     title = ctx.t(f"{row.title} (copy)", f"{row.title}（副本）")
     twin = s.notes.add(
-        Note(
+        state.Note(
             title=title,
             body=row.body,
             folder=row.folder,
@@ -175,9 +162,9 @@ def duplicate(s: State, ctx: k.Ctx, note: NoteId) -> None:
         )
     )
     for item in s.items.where(lambda i: i.note == note):
-        s.items.add(Item(note=twin.id, text=item.text, done=item.done))
+        s.items.add(state.Item(note=twin.id, text=item.text, done=item.done))
     ctx.toast(ctx.t("Copy made", "已复制笔记"))
-    ctx.move(open_note(twin.id))
+    ctx.move(state.open_note(twin.id))
 
 
 @app.action(
@@ -186,7 +173,7 @@ def duplicate(s: State, ctx: k.Ctx, note: NoteId) -> None:
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].trashed,
 )
-def trash(s: State, ctx: k.Ctx, note: NoteId) -> None:
+def trash(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
     """Move a note to the trash; its reminder is dropped."""
     s.notes.update(note, trashed=True, pinned=False, remind_s=0)
     ctx.toast(ctx.t("Moved to trash", "已移到回收站"))
@@ -198,7 +185,7 @@ def trash(s: State, ctx: k.Ctx, note: NoteId) -> None:
     writes=["notes"],
     check=lambda before, after, a: not after.notes[a.note].trashed,
 )
-def restore(s: State, ctx: k.Ctx, note: NoteId) -> None:
+def restore(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
     """Take a note out of the trash."""
     s.notes.update(note, trashed=False)
     ctx.toast(ctx.t("Restored", "已恢复"))
@@ -216,7 +203,7 @@ def _purge(s: State, note: str) -> None:
     writes=["notes", "items"],
     check=lambda before, after, a: a.note not in after.notes,
 )
-def purge(s: State, ctx: k.Ctx, note: NoteId) -> None:
+def purge(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
     """Delete a note in the trash for ever."""
     if not s.notes[note].trashed:
         ctx.refuse(ctx.t("Move it to the trash first", "请先移到回收站"))
@@ -246,7 +233,7 @@ def empty_trash(s: State, ctx: k.Ctx) -> None:
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].remind_s > 0,
 )
-def remind(s: State, ctx: k.Ctx, note: NoteId, date: Day, time: Clock) -> None:
+def remind(s: State, ctx: k.Ctx, note: state.NoteId, date: Day, time: Clock) -> None:
     """Set a note's reminder, in place of an earlier one."""
     _editable(s, ctx, note)
     try:
@@ -267,7 +254,7 @@ def remind(s: State, ctx: k.Ctx, note: NoteId, date: Day, time: Clock) -> None:
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].remind_s == 0,
 )
-def unremind(s: State, ctx: k.Ctx, note: NoteId) -> None:
+def unremind(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
     """Remove a note's reminder."""
     s.notes.update(note, remind_s=0)
     ctx.toast(ctx.t("Reminder removed", "已取消提醒"))
@@ -275,13 +262,13 @@ def unremind(s: State, ctx: k.Ctx, note: NoteId) -> None:
 
 
 @app.action("notes.notify", writes=["notes"])
-def notify(s: State, ctx: k.Ctx, note: NoteId, at_s: int) -> None:
+def notify(s: State, ctx: k.Ctx, note: state.NoteId, at_s: int) -> None:
     """Remind of a note; does nothing where the reminder was changed, or the note is gone."""
     row = s.notes.get(note)
     if row is None or row.remind_s != at_s:
         return
     s.notes.update(note, remind_s=0)
-    ctx.notify(row.title, row.body.partition("\n")[0], open_note(note))
+    ctx.notify(row.title, row.body.partition("\n")[0], state.open_note(note))
 
 
 # ---- actions: checklists -----------------------------------------------------------------------
@@ -293,10 +280,10 @@ def notify(s: State, ctx: k.Ctx, note: NoteId, at_s: int) -> None:
     writes=["items", "notes"],
     check=lambda before, after, a: len(after.items) == len(before.items) + 1,
 )
-def add_item(s: State, ctx: k.Ctx, note: NoteId, text: ItemText) -> None:
+def add_item(s: State, ctx: k.Ctx, note: state.NoteId, text: ItemText) -> None:
     """Add a line to a note's checklist."""
     _editable(s, ctx, note)
-    s.items.add(Item(note=note, text=_written(ctx, text)))
+    s.items.add(state.Item(note=note, text=_written(ctx, text)))
     s.notes.update(note, edited_s=ctx.now_s)
 
 
@@ -306,7 +293,7 @@ def add_item(s: State, ctx: k.Ctx, note: NoteId, text: ItemText) -> None:
     writes=["items"],
     check=lambda before, after, a: after.items[a.item].done == a.done,
 )
-def check_item(s: State, ctx: k.Ctx, item: ItemId, done: bool) -> None:
+def check_item(s: State, ctx: k.Ctx, item: state.ItemId, done: bool) -> None:
     """Tick a line, or untick it."""
     _editable(s, ctx, s.items[item].note)
     s.items.update(item, done=done)
@@ -318,7 +305,7 @@ def check_item(s: State, ctx: k.Ctx, item: ItemId, done: bool) -> None:
     writes=["items", "notes"],
     check=lambda before, after, a: after.items[a.item].text == a.text.strip(),
 )
-def edit_item(s: State, ctx: k.Ctx, item: ItemId, text: ItemText) -> None:
+def edit_item(s: State, ctx: k.Ctx, item: state.ItemId, text: ItemText) -> None:
     """Change the words of a line."""
     row = s.items[item]
     _editable(s, ctx, row.note)
@@ -333,7 +320,7 @@ def edit_item(s: State, ctx: k.Ctx, item: ItemId, text: ItemText) -> None:
     writes=["items", "notes"],
     check=lambda before, after, a: a.item not in after.items,
 )
-def delete_item(s: State, ctx: k.Ctx, item: ItemId) -> None:
+def delete_item(s: State, ctx: k.Ctx, item: state.ItemId) -> None:
     """Take a line out."""
     row = s.items.remove(item)
     _editable(s, ctx, row.note)
@@ -345,9 +332,9 @@ def delete_item(s: State, ctx: k.Ctx, item: ItemId) -> None:
     "items.untick_all",
     tool="Untick all lines of a note's checklist.",
     writes=["items"],
-    check=lambda before, after, a: not any(i.done for i in items_of(after, a.note)),
+    check=lambda before, after, a: not any(i.done for i in state.items_of(after, a.note)),
 )
-def untick_all(s: State, ctx: k.Ctx, note: NoteId) -> None:
+def untick_all(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
     """Untick all lines of a note's checklist."""
     _editable(s, ctx, note)
     for item in s.items.where(lambda i: i.note == note and i.done):
@@ -358,9 +345,9 @@ def untick_all(s: State, ctx: k.Ctx, note: NoteId) -> None:
     "items.clear_done",
     tool="Take the ticked lines out of a note's checklist.",
     writes=["items", "notes"],
-    check=lambda before, after, a: not any(i.done for i in items_of(after, a.note)),
+    check=lambda before, after, a: not any(i.done for i in state.items_of(after, a.note)),
 )
-def clear_done(s: State, ctx: k.Ctx, note: NoteId) -> None:
+def clear_done(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
     """Take the ticked lines out of a note's checklist."""
     _editable(s, ctx, note)
     for item in s.items.where(lambda i: i.note == note and i.done):
@@ -386,7 +373,7 @@ def _fresh_name(s: State, ctx: k.Ctx, name: str) -> str:
 )
 def add_folder(s: State, ctx: k.Ctx, name: FolderName) -> None:
     """Make a folder."""
-    s.folders.add(Folder(name=_fresh_name(s, ctx, name)))
+    s.folders.add(state.Folder(name=_fresh_name(s, ctx, name)))
     ctx.toast(ctx.t("Folder made", "已新建文件夹"))
 
 
@@ -396,7 +383,7 @@ def add_folder(s: State, ctx: k.Ctx, name: FolderName) -> None:
     writes=["folders"],
     check=lambda before, after, a: after.folders[a.folder].name == a.name.strip(),
 )
-def rename_folder(s: State, ctx: k.Ctx, folder: FolderId, name: FolderName) -> None:
+def rename_folder(s: State, ctx: k.Ctx, folder: state.FolderId, name: FolderName) -> None:
     """Rename a folder."""
     if s.folders[folder].name != name.strip():
         s.folders.update(folder, name=_fresh_name(s, ctx, name))
@@ -408,7 +395,7 @@ def rename_folder(s: State, ctx: k.Ctx, folder: FolderId, name: FolderName) -> N
     writes=["folders", "notes"],
     check=lambda before, after, a: a.folder not in after.folders,
 )
-def delete_folder(s: State, ctx: k.Ctx, folder: FolderId) -> None:
+def delete_folder(s: State, ctx: k.Ctx, folder: state.FolderId) -> None:
     """Delete a folder; its notes stay."""
     s.folders.remove(folder)
     for row in s.notes.where(lambda n: n.folder == folder):
@@ -422,7 +409,7 @@ def delete_folder(s: State, ctx: k.Ctx, folder: FolderId) -> None:
     writes=["sort"],
     check=lambda before, after, a: after.sort == a.by,
 )
-def sort(s: State, ctx: k.Ctx, by: SortBy) -> None:
+def sort(s: State, ctx: k.Ctx, by: state.SortBy) -> None:
     """Sort the notes."""
     s.sort = by
 
@@ -443,8 +430,8 @@ def show_grid(s: State, ctx: k.Ctx, on: bool) -> None:
 
 @app.query("notes.list", tool="List notes: all shown ones, of a folder, archived or trashed.")
 def list_notes(
-    s: State, ctx: k.Ctx, folder: FolderId = "", archived: bool = False, trashed: bool = False
-) -> list[Note]:
+    s: State, ctx: k.Ctx, folder: state.FolderId = "", archived: bool = False, trashed: bool = False
+) -> list[state.Note]:
     """Return notes in the set order."""
     found = s.notes.where(
         lambda n: (
@@ -453,22 +440,22 @@ def list_notes(
             and folder in ("", n.folder)
         )
     )
-    return ordered(s, found)
+    return state.ordered(s, found)
 
 
 @app.query("notes.search", tool="Find notes by part of their title, text or checklist.", shows="/")
-def search(s: State, ctx: k.Ctx, text: str) -> list[Note]:
+def search(s: State, ctx: k.Ctx, text: str) -> list[state.Note]:
     """Return the notes that hold a text."""
-    return shown_notes(s, text)
+    return state.shown_notes(s, text)
 
 
 @app.query("notes.get", tool="Read a note with its checklist.", shows="/n/{note}")
-def get(s: State, ctx: k.Ctx, note: NoteId) -> dict[str, Any]:
+def get(s: State, ctx: k.Ctx, note: state.NoteId) -> dict[str, Any]:
     """Return one note and its items."""
-    return {**msgspec.structs.asdict(s.notes[note]), "items": items_of(s, note)}
+    return {**msgspec.structs.asdict(s.notes[note]), "items": state.items_of(s, note)}
 
 
 @app.query("folders.list", tool="List the folders.", shows="/folders")
-def list_folders(s: State, ctx: k.Ctx) -> list[Folder]:
+def list_folders(s: State, ctx: k.Ctx) -> list[state.Folder]:
     """Return the folders by name."""
     return sorted(s.folders, key=lambda f: f.name)

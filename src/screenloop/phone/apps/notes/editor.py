@@ -7,16 +7,8 @@ from urllib.parse import unquote
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.notes import actions as act
-from screenloop.phone.apps.notes.state import (
-    FolderId,
-    ItemId,
-    Note,
-    NoteId,
-    State,
-    app,
-    items_of,
-    note_text,
-)
+from screenloop.phone.apps.notes import state
+from screenloop.phone.apps.notes.state import State, app
 from screenloop.phone.apps.notes.views import COLOURS, hue_of
 
 
@@ -26,7 +18,7 @@ def question(ui: k.Ui, title: k.Words, text: k.Words, yes: k.Words, do: k.Do) ->
     return k.Dialog.question(title, text=text, yes=yes, do=k.Both(first=do, then=no), dismiss=no)
 
 
-def trash_question(ui: k.Ui, note: Note, do: k.Do) -> k.Dialog:
+def trash_question(ui: k.Ui, note: state.Note, do: k.Do) -> k.Dialog:
     """Return the question before a note goes to the trash."""
     text = ui.t(
         f"{note.title!r} can be restored from the trash.", f"可以从回收站恢复{note.title}。"
@@ -34,8 +26,8 @@ def trash_question(ui: k.Ui, note: Note, do: k.Do) -> k.Dialog:
     return question(ui, ("Move to trash?", "移到回收站？"), text, ("Move", "移动"), do)
 
 
-def _checklist(s: State, ui: k.Ui, note: Note) -> list[k.Widget]:
-    items = items_of(s, note.id)
+def _checklist(s: State, ui: k.Ui, note: state.Note) -> list[k.Widget]:
+    items = state.items_of(s, note.id)
     done = sum(i.done for i in items)
     text = ui.get("text", "")
     adding = k.clearing(act.add_item(note=note.id, text=text), "text")
@@ -67,7 +59,7 @@ def _checklist(s: State, ui: k.Ui, note: Note) -> list[k.Widget]:
     return body
 
 
-def _note_dialog(s: State, ui: k.Ui, note: Note) -> k.Dialog | None:
+def _note_dialog(s: State, ui: k.Ui, note: state.Note) -> k.Dialog | None:
     """The rarer things that can be done with a note, or the question before the trash."""
     if ui.get("sure", ""):
         leaving = k.Both(first=ui.set(sure=""), then=k.Back())
@@ -79,8 +71,8 @@ def _note_dialog(s: State, ui: k.Ui, note: Note) -> k.Dialog | None:
     choices: tuple[tuple[str, tuple[str, str], k.Do], ...] = (
         ("tag", ("Colour and folder", "颜色和文件夹"), organise_page(note=note.id)),
         ("alarm", ("Reminder", "提醒"), remind_page(note=note.id)),
-        ("copy", ("Copy text", "复制文字"), k.Copy(text=note_text(s, note))),
-        ("share", ("Share", "分享"), k.Share(text=note_text(s, note))),
+        ("copy", ("Copy text", "复制文字"), k.Copy(text=state.note_text(s, note))),
+        ("share", ("Share", "分享"), k.Share(text=state.note_text(s, note))),
         ("note", ("Make a copy", "创建副本"), act.duplicate(note=note.id)),
         ("archive", archiving, act.archive(note=note.id, on=not note.archived)),
     )
@@ -96,17 +88,17 @@ def _note_dialog(s: State, ui: k.Ui, note: Note) -> k.Dialog | None:
     )
 
 
-def _trashed_page(s: State, note: Note) -> k.Page:
+def _trashed_page(s: State, note: state.Note) -> k.Page:
     banner = k.Banner(
         "undo",
         ("In the trash · Tap to restore", "在回收站中 · 点按恢复"),
         act.restore(note=note.id),
     )
-    return k.Page(note.title, (banner, k.Paragraph(note_text(s, note))))
+    return k.Page(note.title, (banner, k.Paragraph(state.note_text(s, note))))
 
 
 @app.page("/n/{note}")
-def note_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
+def note_page(s: State, ui: k.Ui, note: state.NoteId) -> k.Page:
     """One note."""
     row = s.notes[note]
     if row.trashed:
@@ -144,7 +136,7 @@ def note_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
 
 
 @app.page("/n/{note}/edit")
-def edit_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
+def edit_page(s: State, ui: k.Ui, note: state.NoteId) -> k.Page:
     """The form for a note's words."""
     row = s.notes[note]
     title = ui.field("title", ("Title", "标题"), row.title)
@@ -158,7 +150,7 @@ def edit_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
 
 
 @app.page("/n/{note}/organise")
-def organise_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
+def organise_page(s: State, ui: k.Ui, note: state.NoteId) -> k.Page:
     """Its colour and its folder."""
     row = s.notes[note]
     colours = k.Chips(
@@ -188,7 +180,7 @@ def _folders(s: State) -> tuple[tuple[str, k.Words], ...]:
 
 
 @app.page("/n/{note}/remind")
-def remind_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
+def remind_page(s: State, ui: k.Ui, note: state.NoteId) -> k.Page:
     """When it should remind."""
     row = s.notes[note]
     tomorrow = (datetime.fromtimestamp(ui.now_s, UTC) + timedelta(days=1)).date().isoformat()
@@ -212,7 +204,7 @@ def remind_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
 
 
 @app.page("/i/{item}")
-def item_page(s: State, ui: k.Ui, item: ItemId) -> k.Page:
+def item_page(s: State, ui: k.Ui, item: state.ItemId) -> k.Page:
     """One line of a checklist."""
     row = s.items[item]
     text = ui.field("text", ("Item", "清单项"), row.text)
@@ -267,7 +259,7 @@ def new_page(s: State, ui: k.Ui) -> k.Page:
 
 
 @app.page("/new/{folder}")
-def new_in_page(s: State, ui: k.Ui, folder: FolderId) -> k.Page:
+def new_in_page(s: State, ui: k.Ui, folder: state.FolderId) -> k.Page:
     """A new note in a folder."""
     return _new(s, ui, folder)
 

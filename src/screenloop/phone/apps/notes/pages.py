@@ -6,22 +6,12 @@ from collections.abc import Sequence
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.notes import actions as act
-from screenloop.phone.apps.notes import editor
-from screenloop.phone.apps.notes.state import (
-    FolderId,
-    Note,
-    SortBy,
-    State,
-    app,
-    items_of,
-    note_text,
-    ordered,
-    shown_notes,
-)
+from screenloop.phone.apps.notes import editor, state
+from screenloop.phone.apps.notes.state import State, app
 from screenloop.phone.apps.notes.views import Board, NoteCard, hue_of
 
 __all__ = ["State", "app"]
-SORTS: tuple[tuple[SortBy, tuple[str, str], str], ...] = (
+SORTS: tuple[tuple[state.SortBy, tuple[str, str], str], ...] = (
     ("edited", ("Last edited", "最近编辑"), "edit"),
     ("created", ("Date created", "创建时间"), "calendar"),
     ("title", ("Title", "标题"), "sort"),
@@ -41,14 +31,14 @@ def _tabs(shown: str) -> tuple[k.Tab, ...]:
     )
 
 
-def _listing(s: State, ui: k.Ui, notes: Sequence[Note]) -> list[k.Widget]:
+def _listing(s: State, ui: k.Ui, notes: Sequence[state.Note]) -> list[k.Widget]:
     """Return notes as cards or rows, as is set."""
     if not s.grid:
         return [_note_row(s, ui, n, editor.note_page(note=n.id)) for n in notes]
     cards = tuple(
         NoteCard(
             note=n,
-            items=tuple(items_of(s, n.id)),
+            items=tuple(state.items_of(s, n.id)),
             when=ui.ago(n.edited_s),
             do=editor.note_page(note=n.id),
             long=ui.set(menu=n.id),
@@ -58,8 +48,8 @@ def _listing(s: State, ui: k.Ui, notes: Sequence[Note]) -> list[k.Widget]:
     return [Board(cards=cards)] if cards else []
 
 
-def _note_row(s: State, ui: k.Ui, note: Note, do: k.Do) -> k.Row:
-    items = items_of(s, note.id)
+def _note_row(s: State, ui: k.Ui, note: state.Note, do: k.Do) -> k.Row:
+    items = state.items_of(s, note.id)
     done = sum(i.done for i in items)
     preview = note.body.partition("\n")[0] or ui.t(
         f"{done} of {len(items)} done", f"已完成 {done}/{len(items)}"
@@ -95,8 +85,8 @@ def _card_dialog(s: State, ui: k.Ui) -> k.Dialog | None:
             ("Unarchive", "取消归档") if note.archived else ("Archive", "归档"),
             act.archive(note=note.id, on=not note.archived),
         ),
-        ("copy", ("Copy text", "复制文字"), k.Copy(text=note_text(s, note))),
-        ("share", ("Share", "分享"), k.Share(text=note_text(s, note))),
+        ("copy", ("Copy text", "复制文字"), k.Copy(text=state.note_text(s, note))),
+        ("share", ("Share", "分享"), k.Share(text=state.note_text(s, note))),
     )
     return k.Dialog.question(
         note.title,
@@ -135,7 +125,7 @@ def _sort_dialog(s: State, ui: k.Ui) -> k.Dialog:
 def notes_page(s: State, ui: k.Ui) -> k.Page:
     """All notes, pinned ones first."""
     text = ui.field("text", ("Search notes", "搜索笔记"), kind="search")
-    found = shown_notes(s, text.value)
+    found = state.shown_notes(s, text.value)
     pinned = [n for n in found if n.pinned]
     others = [n for n in found if not n.pinned]
     body: list[k.Widget] = [text]
@@ -165,7 +155,7 @@ def folders_page(s: State, ui: k.Ui) -> k.Page:
     """The folders, and a field to make one."""
     rows: list[k.Widget] = []
     for folder in sorted(s.folders, key=lambda f: f.name):
-        count = len([n for n in shown_notes(s) if n.folder == folder.id])
+        count = len([n for n in state.shown_notes(s) if n.folder == folder.id])
         rows.append(
             k.Row(
                 folder.name,
@@ -192,10 +182,10 @@ def folders_page(s: State, ui: k.Ui) -> k.Page:
 
 
 @app.page("/folders/{folder}")
-def folder_page(s: State, ui: k.Ui, folder: FolderId) -> k.Page:
+def folder_page(s: State, ui: k.Ui, folder: state.FolderId) -> k.Page:
     """The notes of one folder."""
     row = s.folders[folder]
-    body = _listing(s, ui, [n for n in shown_notes(s) if n.folder == folder])
+    body = _listing(s, ui, [n for n in state.shown_notes(s) if n.folder == folder])
     if not body:
         body.append(k.Empty("folder", ("This folder is empty", "文件夹是空的")))
     dialog = _card_dialog(s, ui)
@@ -231,7 +221,7 @@ def folder_page(s: State, ui: k.Ui, folder: FolderId) -> k.Page:
 @app.page("/archive")
 def archive_page(s: State, ui: k.Ui) -> k.Page:
     """The notes that were put away."""
-    found = ordered(s, s.notes.where(lambda n: n.archived and not n.trashed))
+    found = state.ordered(s, s.notes.where(lambda n: n.archived and not n.trashed))
     body = _listing(s, ui, found)
     if not body:
         body.append(k.Empty("archive", ("Nothing archived", "没有归档的笔记")))
@@ -243,7 +233,7 @@ def archive_page(s: State, ui: k.Ui) -> k.Page:
 @app.page("/trash")
 def trash_page(s: State, ui: k.Ui) -> k.Page:
     """The notes that were thrown away."""
-    found = ordered(s, s.notes.where(lambda n: n.trashed))
+    found = state.ordered(s, s.notes.where(lambda n: n.trashed))
     body: list[k.Widget] = [_note_row(s, ui, n, editor.note_page(note=n.id)) for n in found]
     if not body:
         body.append(k.Empty("trash", ("The trash is empty", "回收站是空的")))

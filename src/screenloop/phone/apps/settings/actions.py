@@ -6,36 +6,8 @@ from typing import Any, Literal, get_args
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.os import pages as shell
-from screenloop.phone.apps.settings.state import (
-    OPTIONS,
-    PHONE,
-    WANTED,
-    Account,
-    AccountId,
-    Chime,
-    FontPercent,
-    GadgetId,
-    Gigabytes,
-    Level,
-    Name,
-    Network,
-    NetworkId,
-    NoticeId,
-    OptionName,
-    Password,
-    PermissionName,
-    Phone,
-    Pin,
-    Ringtone,
-    Service,
-    SleepS,
-    State,
-    UsageId,
-    app,
-    app_ids,
-    size_words,
-    used_mb,
-)
+from screenloop.phone.apps.settings import state
+from screenloop.phone.apps.settings.state import State, app
 
 SwitchName = Literal[
     "wifi",
@@ -70,7 +42,7 @@ def set_switch(s: State, ctx: k.Ctx, name: SwitchName, on: bool) -> None:
     tool="Set the media, ring or alarm volume, 0 to 100.",
     writes=["os.media_volume", "os.ring_volume", "os.alarm_volume"],
 )
-def set_volume(s: State, ctx: k.Ctx, name: Volume, level: Level) -> None:
+def set_volume(s: State, ctx: k.Ctx, name: Volume, level: state.Level) -> None:
     """Set one of the volumes."""
     ctx.call(shell.set_volume(name=name, level=level))
 
@@ -81,14 +53,14 @@ def set_volume(s: State, ctx: k.Ctx, name: Volume, level: Level) -> None:
     writes=["os.brightness", "auto_brightness"],
     check=lambda before, after, a: not after.auto_brightness,
 )
-def set_brightness(s: State, ctx: k.Ctx, level: Level) -> None:
+def set_brightness(s: State, ctx: k.Ctx, level: state.Level) -> None:
     """Set the screen brightness, which ends its automatic setting."""
     s.auto_brightness = False
     ctx.call(shell.set_brightness(level=level))
 
 
 @app.action("display.font", tool="Set the size of text in percent.", writes=["os.font_scale"])
-def set_font(s: State, ctx: k.Ctx, percent: FontPercent) -> None:
+def set_font(s: State, ctx: k.Ctx, percent: state.FontPercent) -> None:
     """Set the size of text."""
     ctx.of(k.SystemState).font_scale = percent
 
@@ -102,9 +74,11 @@ def set_language(s: State, ctx: k.Ctx, language: Literal["en", "zh"]) -> None:
 @app.action(
     "permissions.set", tool="Allow or deny an app the use of something.", writes=["os.permissions"]
 )
-def set_permission(s: State, ctx: k.Ctx, app: str, name: PermissionName, granted: bool) -> None:
+def set_permission(
+    s: State, ctx: k.Ctx, app: str, name: state.PermissionName, granted: bool
+) -> None:
     """Allow or deny an app the use of something that it may ask for."""
-    if app not in app_ids() or name not in WANTED.get(app, ()):
+    if app not in state.app_ids() or name not in state.WANTED.get(app, ()):
         ctx.refuse(ctx.t(f"{app} does not ask for this", f"{app} 不需要此权限"))
     ctx.call(shell.set_permission(app=app, name=name, granted=granted))
 
@@ -118,7 +92,7 @@ def set_permission(s: State, ctx: k.Ctx, app: str, name: PermissionName, granted
     writes=["networks", "os.wifi_network"],
     check=lambda before, after, a: after.networks[a.network].saved,
 )
-def join(s: State, ctx: k.Ctx, network: NetworkId, password: Password = "") -> None:
+def join(s: State, ctx: k.Ctx, network: state.NetworkId, password: state.Password = "") -> None:
     """Connect to a Wi-Fi network and keep it."""
     row = s.networks[network]
     if not ctx.of(k.SystemState).wifi:
@@ -137,7 +111,7 @@ def join(s: State, ctx: k.Ctx, network: NetworkId, password: Password = "") -> N
     writes=["networks", "os.wifi_network"],
     check=lambda before, after, a: len(after.networks) == len(before.networks) + 1,
 )
-def add_network(s: State, ctx: k.Ctx, name: Name, password: Password = "") -> None:
+def add_network(s: State, ctx: k.Ctx, name: state.Name, password: state.Password = "") -> None:
     """Add a hidden Wi-Fi network by its name and connect to it; no password means an open one."""
     name = name.strip()
     if not ctx.of(k.SystemState).wifi:
@@ -146,7 +120,7 @@ def add_network(s: State, ctx: k.Ctx, name: Name, password: Password = "") -> No
         ctx.refuse(ctx.t(f"{name} is in the list", f"{name} 已在列表中"))
     if 0 < len(password) < 8:
         ctx.refuse(ctx.t("A password has at least 8 characters", "密码至少 8 个字符"))
-    s.networks.add(Network(name=name, secured=bool(password), saved=True, password=password))
+    s.networks.add(state.Network(name=name, secured=bool(password), saved=True, password=password))
     ctx.of(k.SystemState).wifi_network = name
     ctx.toast(ctx.t(f"Connected to {name}", f"已连接到 {name}"))
     ctx.move(k.Back())
@@ -158,7 +132,7 @@ def add_network(s: State, ctx: k.Ctx, name: Name, password: Password = "") -> No
     writes=["networks", "os.wifi_network"],
     check=lambda before, after, a: not after.networks[a.network].saved,
 )
-def forget_network(s: State, ctx: k.Ctx, network: NetworkId) -> None:
+def forget_network(s: State, ctx: k.Ctx, network: state.NetworkId) -> None:
     """Forget a saved Wi-Fi network, and leave it."""
     row = s.networks[network]
     if not row.saved:
@@ -177,7 +151,7 @@ def forget_network(s: State, ctx: k.Ctx, network: NetworkId) -> None:
     writes=["hotspot_name", "hotspot_password"],
     check=lambda before, after, a: after.hotspot_password == a.password,
 )
-def edit_hotspot(s: State, ctx: k.Ctx, name: Name, password: Password) -> None:
+def edit_hotspot(s: State, ctx: k.Ctx, name: state.Name, password: state.Password) -> None:
     """Set the hotspot's name and password."""
     if len(password) < 8:
         ctx.refuse(ctx.t("A password has at least 8 characters", "密码至少 8 个字符"))
@@ -191,7 +165,7 @@ def edit_hotspot(s: State, ctx: k.Ctx, name: Name, password: Password) -> None:
     writes=["data_limit_gb"],
     check=lambda before, after, a: after.data_limit_gb == a.gigabytes,
 )
-def set_data_limit(s: State, ctx: k.Ctx, gigabytes: Gigabytes) -> None:
+def set_data_limit(s: State, ctx: k.Ctx, gigabytes: state.Gigabytes) -> None:
     """Set the monthly limit of mobile data."""
     s.data_limit_gb = gigabytes
     ctx.toast(ctx.t(f"Limit set to {gigabytes} GB", f"上限已设为 {gigabytes} GB"))
@@ -206,7 +180,7 @@ def set_data_limit(s: State, ctx: k.Ctx, gigabytes: Gigabytes) -> None:
     writes=["gadgets"],
     check=lambda before, after, a: after.gadgets[a.device].paired,
 )
-def pair(s: State, ctx: k.Ctx, device: GadgetId) -> None:
+def pair(s: State, ctx: k.Ctx, device: state.GadgetId) -> None:
     """Pair a Bluetooth device in reach and connect it."""
     row = s.gadgets[device]
     if not ctx.of(k.SystemState).bluetooth:
@@ -223,7 +197,7 @@ def pair(s: State, ctx: k.Ctx, device: GadgetId) -> None:
     writes=["gadgets"],
     check=lambda before, after, a: after.gadgets[a.device].connected == a.on,
 )
-def connect(s: State, ctx: k.Ctx, device: GadgetId, on: bool) -> None:
+def connect(s: State, ctx: k.Ctx, device: state.GadgetId, on: bool) -> None:
     """Connect or disconnect a paired Bluetooth device."""
     if not ctx.of(k.SystemState).bluetooth:
         ctx.refuse(ctx.t("Bluetooth is off", "蓝牙已关闭"))
@@ -238,7 +212,7 @@ def connect(s: State, ctx: k.Ctx, device: GadgetId, on: bool) -> None:
     writes=["gadgets"],
     check=lambda before, after, a: after.gadgets[a.device].name == a.name.strip(),
 )
-def rename_gadget(s: State, ctx: k.Ctx, device: GadgetId, name: Name) -> None:
+def rename_gadget(s: State, ctx: k.Ctx, device: state.GadgetId, name: state.Name) -> None:
     """Give a paired Bluetooth device another name."""
     if not s.gadgets[device].paired:
         ctx.refuse(ctx.t("Pair it first", "请先配对"))
@@ -252,7 +226,7 @@ def rename_gadget(s: State, ctx: k.Ctx, device: GadgetId, name: Name) -> None:
     writes=["gadgets"],
     check=lambda before, after, a: not after.gadgets[a.device].paired,
 )
-def forget_gadget(s: State, ctx: k.Ctx, device: GadgetId) -> None:
+def forget_gadget(s: State, ctx: k.Ctx, device: state.GadgetId) -> None:
     """Unpair a Bluetooth device."""
     row = s.gadgets[device]
     if not row.paired:
@@ -268,10 +242,10 @@ def forget_gadget(s: State, ctx: k.Ctx, device: GadgetId) -> None:
 @app.action(
     "options.set",
     tool="Turn one of the other options on or off.",
-    writes=list(OPTIONS),
+    writes=list(state.OPTIONS),
     check=lambda before, after, a: getattr(after, a.name) == a.on,
 )
-def set_option(s: State, ctx: k.Ctx, name: OptionName, on: bool) -> None:
+def set_option(s: State, ctx: k.Ctx, name: state.OptionName, on: bool) -> None:
     """Turn one of the other options on or off."""
     setattr(s, name, on)
 
@@ -282,7 +256,7 @@ def set_option(s: State, ctx: k.Ctx, name: OptionName, on: bool) -> None:
     writes=["sleep_s"],
     check=lambda before, after, a: after.sleep_s == a.seconds,
 )
-def set_sleep(s: State, ctx: k.Ctx, seconds: SleepS) -> None:
+def set_sleep(s: State, ctx: k.Ctx, seconds: state.SleepS) -> None:
     """Set after how long the screen goes dark."""
     s.sleep_s = seconds
 
@@ -293,7 +267,7 @@ def set_sleep(s: State, ctx: k.Ctx, seconds: SleepS) -> None:
     writes=["ringtone"],
     check=lambda before, after, a: after.ringtone == a.ringtone,
 )
-def set_ringtone(s: State, ctx: k.Ctx, ringtone: Ringtone) -> None:
+def set_ringtone(s: State, ctx: k.Ctx, ringtone: state.Ringtone) -> None:
     """Choose the ringtone."""
     s.ringtone = ringtone
 
@@ -304,7 +278,7 @@ def set_ringtone(s: State, ctx: k.Ctx, ringtone: Ringtone) -> None:
     writes=["notification_sound"],
     check=lambda before, after, a: after.notification_sound == a.sound,
 )
-def set_notification_sound(s: State, ctx: k.Ctx, sound: Chime) -> None:
+def set_notification_sound(s: State, ctx: k.Ctx, sound: state.Chime) -> None:
     """Choose the sound of notifications."""
     s.notification_sound = sound
 
@@ -315,7 +289,7 @@ def set_notification_sound(s: State, ctx: k.Ctx, sound: Chime) -> None:
     writes=["notices"],
     check=lambda before, after, a: after.notices[a.app].allowed == a.on,
 )
-def allow_notices(s: State, ctx: k.Ctx, app: NoticeId, on: bool) -> None:
+def allow_notices(s: State, ctx: k.Ctx, app: state.NoticeId, on: bool) -> None:
     """Allow or block the notifications of an app."""
     s.notices.update(app, allowed=on)
 
@@ -326,7 +300,7 @@ def allow_notices(s: State, ctx: k.Ctx, app: NoticeId, on: bool) -> None:
     writes=["notices"],
     check=lambda before, after, a: after.notices[a.app].sound == a.on,
 )
-def sound_notices(s: State, ctx: k.Ctx, app: NoticeId, on: bool) -> None:
+def sound_notices(s: State, ctx: k.Ctx, app: state.NoticeId, on: bool) -> None:
     """Let the notifications of an app sound, or not."""
     s.notices.update(app, sound=on)
 
@@ -337,7 +311,7 @@ def sound_notices(s: State, ctx: k.Ctx, app: NoticeId, on: bool) -> None:
     writes=["pin"],
     check=lambda before, after, a: after.pin == a.pin,
 )
-def set_pin(s: State, ctx: k.Ctx, pin: Pin) -> None:
+def set_pin(s: State, ctx: k.Ctx, pin: state.Pin) -> None:
     """Lock the screen with a PIN."""
     s.pin = pin
     ctx.toast(ctx.t("Screen lock is on", "屏幕锁已开启"))
@@ -366,14 +340,14 @@ def remove_pin(s: State, ctx: k.Ctx) -> None:
     writes=["accounts"],
     check=lambda before, after, a: len(after.accounts) == len(before.accounts) + 1,
 )
-def add_account(s: State, ctx: k.Ctx, service: Service, email: Name) -> None:
+def add_account(s: State, ctx: k.Ctx, service: state.Service, email: state.Name) -> None:
     """Add an account of a service."""
     email = email.strip()
     if "@" not in email:
         ctx.refuse(ctx.t("That is no email address", "邮箱地址无效"))
     if s.accounts.first(lambda row: (row.service, row.email) == (service, email)):
         ctx.refuse(ctx.t("This account is there already", "该账户已存在"))
-    s.accounts.add(Account(service=service, email=email))
+    s.accounts.add(state.Account(service=service, email=email))
     ctx.toast(ctx.t("Account added", "账户已添加"))
     ctx.move(k.Back())
 
@@ -384,7 +358,7 @@ def add_account(s: State, ctx: k.Ctx, service: Service, email: Name) -> None:
     writes=["accounts"],
     check=lambda before, after, a: after.accounts[a.account].sync == a.on,
 )
-def sync_account(s: State, ctx: k.Ctx, account: AccountId, on: bool) -> None:
+def sync_account(s: State, ctx: k.Ctx, account: state.AccountId, on: bool) -> None:
     """Turn the sync of an account on or off."""
     s.accounts.update(account, sync=on)
 
@@ -395,7 +369,7 @@ def sync_account(s: State, ctx: k.Ctx, account: AccountId, on: bool) -> None:
     writes=["accounts"],
     check=lambda before, after, a: a.account not in after.accounts,
 )
-def remove_account(s: State, ctx: k.Ctx, account: AccountId) -> None:
+def remove_account(s: State, ctx: k.Ctx, account: state.AccountId) -> None:
     """Remove an account from the phone."""
     s.accounts.remove(account)
     ctx.toast(ctx.t("Account removed", "账户已移除"))
@@ -408,7 +382,7 @@ def remove_account(s: State, ctx: k.Ctx, account: AccountId) -> None:
     writes=["storage"],
     check=lambda before, after, a: after.storage[a.app].cache_mb == 0,
 )
-def clear_cache(s: State, ctx: k.Ctx, app: UsageId) -> None:
+def clear_cache(s: State, ctx: k.Ctx, app: state.UsageId) -> None:
     """Clear the cache of an app."""
     if not s.storage[app].cache_mb:
         ctx.refuse(ctx.t("The cache is empty", "缓存已清空"))
@@ -420,11 +394,11 @@ def clear_cache(s: State, ctx: k.Ctx, app: UsageId) -> None:
     "phone.rename",
     tool="Give the phone another name.",
     writes=["phone"],
-    check=lambda before, after, a: after.phone[PHONE].name == a.name.strip(),
+    check=lambda before, after, a: after.phone[state.PHONE].name == a.name.strip(),
 )
-def rename_phone(s: State, ctx: k.Ctx, name: Name) -> None:
+def rename_phone(s: State, ctx: k.Ctx, name: state.Name) -> None:
     """Give the phone another name."""
-    s.phone.update(PHONE, name=name.strip())
+    s.phone.update(state.PHONE, name=name.strip())
     ctx.toast(ctx.t("Name saved", "名称已保存"))
 
 
@@ -467,7 +441,7 @@ def list_switches(s: State, ctx: k.Ctx) -> dict[str, Any]:
 def list_options(s: State, ctx: k.Ctx) -> dict[str, Any]:
     """Return the options of this app."""
     names = (
-        *OPTIONS,
+        *state.OPTIONS,
         "ringtone",
         "notification_sound",
         "sleep_s",
@@ -523,11 +497,11 @@ def list_notices(s: State, ctx: k.Ctx) -> list[Any]:
 def list_permissions(s: State, ctx: k.Ctx, app: str) -> dict[str, bool]:
     """Return what an app may ask for, and whether it is granted."""
     granted = {p.name for p in ctx.of(k.SystemState).permissions if p.app == app and p.granted}
-    return {name: name in granted for name in WANTED.get(app, ())}
+    return {name: name in granted for name in state.WANTED.get(app, ())}
 
 
 @app.query("accounts.list", tool="List the accounts on the phone.", shows="/accounts")
-def list_accounts(s: State, ctx: k.Ctx) -> list[Account]:
+def list_accounts(s: State, ctx: k.Ctx) -> list[state.Account]:
     """Return the accounts."""
     return list(s.accounts)
 
@@ -535,7 +509,7 @@ def list_accounts(s: State, ctx: k.Ctx) -> list[Account]:
 @app.query("storage.list", tool="List what each app stores, in MB.", shows="/storage")
 def list_storage(s: State, ctx: k.Ctx) -> dict[str, Any]:
     """Return what is used in all and by each app."""
-    return {"used": size_words(used_mb(s)), "apps": list(s.storage)}
+    return {"used": state.size_words(state.used_mb(s)), "apps": list(s.storage)}
 
 
 @app.query(
@@ -543,6 +517,6 @@ def list_storage(s: State, ctx: k.Ctx) -> dict[str, Any]:
     tool="Read the phone's model, version, serial number and own number.",
     shows="/about",
 )
-def about(s: State, ctx: k.Ctx) -> Phone:
+def about(s: State, ctx: k.Ctx) -> state.Phone:
     """Return facts about the phone."""
-    return s.phone[PHONE]
+    return s.phone[state.PHONE]

@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.settings import actions as act
+from screenloop.phone.apps.settings import state as st
 from screenloop.phone.apps.settings.connect import system_switch
-from screenloop.phone.apps.settings.state import (
-    CHIMES,
-    FONTS,
-    PERMISSIONS,
-    RINGTONES,
-    SLEEPS,
-    WANTED,
-    NoticeId,
-    OptionName,
-    State,
-    app,
-    app_ids,
-    app_title,
-)
+from screenloop.phone.apps.settings.state import State, app
 
 
 def app_glyph(app_id: str) -> k.Glyph:
@@ -29,7 +17,7 @@ def app_glyph(app_id: str) -> k.Glyph:
 
 
 def option_switch(
-    s: State, name: OptionName, icon: str, label: k.Words, subtitle: k.Words = ""
+    s: State, name: st.OptionName, icon: str, label: k.Words, subtitle: k.Words = ""
 ) -> k.Switch:
     """Return a switch of these settings."""
     on: bool = getattr(s, name)
@@ -41,11 +29,11 @@ def display_page(s: State, ui: k.Ui) -> k.Page:
     """Brightness, colours, text size, sleep."""
     sleeps = tuple(
         k.Chip(words, act.set_sleep(seconds=seconds), selected=s.sleep_s == seconds)
-        for seconds, words in SLEEPS
+        for seconds, words in st.SLEEPS
     )
     fonts = tuple(
         k.Chip(words, act.set_font(percent=percent), selected=ui.system.font_scale == percent)
-        for percent, words in FONTS
+        for percent, words in st.FONTS
     )
     return k.Page(
         ("Display", "显示"),
@@ -144,7 +132,7 @@ def ringtone_page(s: State, ui: k.Ui) -> k.Page:
             selected=s.ringtone == name,
             lead=k.Glyph("radio_checked" if s.ringtone == name else "radio"),
         )
-        for name in RINGTONES
+        for name in st.RINGTONES
     )
     return k.Page(("Ringtone", "铃声"), (k.Card(rows),))
 
@@ -159,7 +147,7 @@ def chime_page(s: State, ui: k.Ui) -> k.Page:
             selected=s.notification_sound == name,
             lead=k.Glyph("radio_checked" if s.notification_sound == name else "radio"),
         )
-        for name in CHIMES
+        for name in st.CHIMES
     )
     return k.Page(("Notification sound", "通知音"), (k.Card(rows),))
 
@@ -171,13 +159,13 @@ def notices_page(s: State, ui: k.Ui) -> k.Page:
     words = ui.t(f"{blocked} blocked", f"已屏蔽 {blocked} 个")
     rows = tuple(
         k.Row(
-            app_title(n.id),
+            st.app_title(n.id),
             lead=app_glyph(n.id),
             subtitle=_notice_words(ui, n.allowed, n.sound),
             trailing_icon="chevron_right",
             do=notice_page(app=n.id),
         )
-        for n in sorted(s.notices, key=lambda n: ui.t(*app_title(n.id)))
+        for n in sorted(s.notices, key=lambda n: ui.t(*st.app_title(n.id)))
     )
     return k.Page(
         ("Notifications", "通知"),
@@ -199,11 +187,11 @@ def _notice_words(ui: k.Ui, allowed: bool, sound: bool) -> str:
 
 
 @app.page("/notifications/{app}")
-def notice_page(s: State, ui: k.Ui, app: NoticeId) -> k.Page:
+def notice_page(s: State, ui: k.Ui, app: st.NoticeId) -> k.Page:
     """The notifications of one app."""
     n = s.notices[app]
     return k.Page(
-        app_title(app),
+        st.app_title(app),
         (
             k.Card(
                 (
@@ -234,8 +222,8 @@ def _granted(ui: k.Ui, app_id: str, name: str) -> bool:
 def privacy_page(s: State, ui: k.Ui) -> k.Page:
     """What apps may use, by what it is."""
     rows = []
-    for name, words, icon in PERMISSIONS:
-        wanting = [app_id for app_id in app_ids() if name in WANTED.get(app_id, ())]
+    for name, words, icon in st.PERMISSIONS:
+        wanting = [app_id for app_id in st.app_ids() if name in st.WANTED.get(app_id, ())]
         count = sum(_granted(ui, app_id, name) for app_id in wanting)
         rows.append(
             k.Row(
@@ -262,13 +250,13 @@ def privacy_page(s: State, ui: k.Ui) -> k.Page:
 @app.page("/privacy/{name}")
 def permission_page(s: State, ui: k.Ui, name: str) -> k.Page:
     """Which apps may use one thing."""
-    found = next((p for p in PERMISSIONS if p[0] == name), PERMISSIONS[0])
+    found = next((p for p in st.PERMISSIONS if p[0] == name), st.PERMISSIONS[0])
     rows = []
-    for app_id in app_ids():
-        if found[0] in WANTED.get(app_id, ()):
+    for app_id in st.app_ids():
+        if found[0] in st.WANTED.get(app_id, ()):
             on = _granted(ui, app_id, found[0])
             do = act.set_permission(app=app_id, name=found[0], granted=not on)
-            rows.append(k.Switch(app_title(app_id), on, do, icon=found[2]))
+            rows.append(k.Switch(st.app_title(app_id), on, do, icon=found[2]))
     return k.Page(found[1], (k.Card(tuple(rows)),))
 
 

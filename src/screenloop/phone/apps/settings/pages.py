@@ -8,20 +8,8 @@ import msgspec
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.settings import actions as act
-from screenloop.phone.apps.settings import connect, device
-from screenloop.phone.apps.settings.state import (
-    PHONE,
-    SERVICES,
-    SYSTEM_MB,
-    TOTAL_GB,
-    AccountId,
-    State,
-    UsageId,
-    app,
-    app_title,
-    size_words,
-    used_mb,
-)
+from screenloop.phone.apps.settings import connect, device, state
+from screenloop.phone.apps.settings.state import PHONE, SERVICES, TOTAL_GB, State, app, size_words
 
 __all__ = ["State", "app"]
 GROUPS = 5
@@ -64,7 +52,7 @@ def _subtitles(s: State, ui: k.Ui) -> dict[str, str]:
         ),
         accounts_page().path: ui.t(f"{len(s.accounts)} accounts", f"{len(s.accounts)} 个账户"),
         battery_page().path: f"{system.battery}%",
-        storage_page().path: f"{size_words(used_mb(s))} / {TOTAL_GB} GB",
+        storage_page().path: f"{size_words(state.used_mb(s))} / {TOTAL_GB} GB",
         language_page().path: ui.t("English", "中文"),
         about_page().path: s.phone[PHONE].name,
     }
@@ -171,17 +159,19 @@ def battery_page(s: State, ui: k.Ui) -> k.Page:
 @app.page("/storage")
 def storage_page(s: State, ui: k.Ui) -> k.Page:
     """What takes space, the most first."""
-    used = used_mb(s)
+    used = state.used_mb(s)
     rows = [
         k.Row(
-            app_title(row.id),
+            state.app_title(row.id),
             lead=device.app_glyph(row.id),
             trailing=size_words(row.data_mb + row.cache_mb),
             do=usage_page(app=row.id),
         )
         for row in sorted(s.storage, key=lambda r: (-(r.data_mb + r.cache_mb), r.id))
     ]
-    rows.append(k.Row(("System", "系统"), lead=k.Glyph("settings"), trailing=size_words(SYSTEM_MB)))
+    rows.append(
+        k.Row(("System", "系统"), lead=k.Glyph("settings"), trailing=size_words(state.SYSTEM_MB))
+    )
     free = TOTAL_GB - used / 1000
     return k.Page(
         ("Storage", "存储"),
@@ -193,7 +183,7 @@ def storage_page(s: State, ui: k.Ui) -> k.Page:
 
 
 @app.page("/storage/{app}")
-def usage_page(s: State, ui: k.Ui, app: UsageId) -> k.Page:
+def usage_page(s: State, ui: k.Ui, app: state.UsageId) -> k.Page:
     """What one app stores."""
     row = s.storage[app]
     sure = ui.question(
@@ -204,7 +194,7 @@ def usage_page(s: State, ui: k.Ui, app: UsageId) -> k.Page:
         danger=False,
     )
     return k.Page(
-        app_title(app),
+        state.app_title(app),
         (
             k.Big(size_words(row.data_mb + row.cache_mb), ("in all", "总计")),
             k.Card(
@@ -250,7 +240,7 @@ def accounts_page(s: State, ui: k.Ui) -> k.Page:
 
 
 @app.page("/accounts/{account}")
-def account_page(s: State, ui: k.Ui, account: AccountId) -> k.Page:
+def account_page(s: State, ui: k.Ui, account: state.AccountId) -> k.Page:
     """One account."""
     row = s.accounts[account]
     sure = ui.question(

@@ -10,40 +10,9 @@ from typing import Annotated
 import msgspec
 
 from screenloop.phone import kit as k
-from screenloop.phone.apps.shop.seed import (
-    COUPONS,
-    Address,
-    Item,
-    LongText,
-    Order,
-    OrderState,
-    ProductId,
-    Review,
-    ShortText,
-    Speed,
-    Wish,
-)
-from screenloop.phone.apps.shop.state import (
-    DELIVERED_AFTER_S,
-    MERCHANT,
-    SHIPPED_AFTER_S,
-    AddressId,
-    CancelReason,
-    LineId,
-    OrderId,
-    Quantity,
-    ReturnReason,
-    StarCount,
-    State,
-    app,
-    at,
-    in_cart,
-    in_stock,
-    items_cents,
-    online,
-    put_in_cart,
-    totals_of,
-)
+from screenloop.phone.apps.shop import seed, state
+from screenloop.phone.apps.shop.seed import COUPONS, Address, LongText, Order, ProductId, ShortText
+from screenloop.phone.apps.shop.state import MERCHANT, AddressId, LineId, OrderId, State, app, at
 from screenloop.phone.apps.wallet.actions import refund, request_payment, void_payment
 from screenloop.phone.apps.wallet.seed import Payment
 from screenloop.phone.apps.wallet.state import State as Wallet
@@ -56,12 +25,15 @@ from screenloop.phone.apps.wallet.state import State as Wallet
     tool="Put a product in the cart, in one of its colours.",
     writes=["cart"],
     check=lambda before, after, a: (
-        in_cart(after, a.product, a.colour) == in_cart(before, a.product, a.colour) + a.quantity
+        state.in_cart(after, a.product, a.colour)
+        == state.in_cart(before, a.product, a.colour) + a.quantity
     ),
 )
-def add(s: State, ctx: k.Ctx, product: ProductId, colour: str = "", quantity: Quantity = 1) -> None:
+def add(
+    s: State, ctx: k.Ctx, product: ProductId, colour: str = "", quantity: state.Quantity = 1
+) -> None:
     """Put a product in the cart."""
-    put_in_cart(s, ctx, product, colour, quantity)
+    state.put_in_cart(s, ctx, product, colour, quantity)
     ctx.toast(ctx.t("Added to cart", "已加入购物车"))
 
 
@@ -71,9 +43,9 @@ def add(s: State, ctx: k.Ctx, product: ProductId, colour: str = "", quantity: Qu
     writes=["cart"],
     check=lambda before, after, a: after.cart[a.line].quantity == a.quantity,
 )
-def set_quantity(s: State, ctx: k.Ctx, line: LineId, quantity: Quantity) -> None:
+def set_quantity(s: State, ctx: k.Ctx, line: LineId, quantity: state.Quantity) -> None:
     """Change how many of a cart line are wanted."""
-    in_stock(ctx, s.products[s.cart[line].product], quantity)
+    state.in_stock(ctx, s.products[s.cart[line].product], quantity)
     s.cart.update(line, quantity=quantity)
 
 
@@ -115,7 +87,7 @@ def apply_coupon(
     coupon = COUPONS.get(wanted)
     if coupon is None:
         ctx.refuse(ctx.t(f"{wanted} is no valid code", f"{wanted}不是有效的优惠码"))
-    elif items_cents(s) < coupon.from_cents:
+    elif state.items_cents(s) < coupon.from_cents:
         ctx.refuse(
             ctx.t(
                 f"{wanted} needs items worth ${coupon.from_cents // 100}",
@@ -148,7 +120,7 @@ def wish(s: State, ctx: k.Ctx, product: ProductId, on: bool) -> None:
     s.products[product]
     row = s.wishes.first(lambda w: w.product == product)
     if on and row is None:
-        s.wishes.add(Wish(product=product))
+        s.wishes.add(seed.Wish(product=product))
         ctx.toast(ctx.t("Saved to wishes", "已加入心愿单"))
     if not on and row is not None:
         s.wishes.remove(row.id)
@@ -167,7 +139,7 @@ def wish_to_cart(s: State, ctx: k.Ctx, product: ProductId) -> None:
     if row is None:
         ctx.refuse(ctx.t("It is not on the wish list", "不在心愿单中"))
         return
-    put_in_cart(s, ctx, product, (*s.products[product].colours, "")[0], 1)
+    state.put_in_cart(s, ctx, product, (*s.products[product].colours, "")[0], 1)
     s.wishes.remove(row.id)
     ctx.toast(ctx.t("Moved to cart", "已移到购物车"))
 
@@ -281,19 +253,19 @@ def make_default(s: State, ctx: k.Ctx, address: AddressId) -> None:
     ),
 )
 def place(
-    s: State, ctx: k.Ctx, address: AddressId, speed: Speed = "standard", note: LongText = ""
+    s: State, ctx: k.Ctx, address: AddressId, speed: seed.Speed = "standard", note: LongText = ""
 ) -> None:
     """Turn the cart into an order and ask the wallet for its price."""
-    online(ctx)
+    state.online(ctx)
     s.addresses[address]
     if not len(s.cart):
         ctx.refuse(ctx.t("Your cart is empty", "购物车是空的"))
     items = []
     for line in s.cart:
         row = s.products[line.product]
-        in_stock(ctx, row, line.quantity)
+        state.in_stock(ctx, row, line.quantity)
         items.append(
-            Item(
+            seed.Item(
                 product=row.id,
                 name=row.name,
                 colour=line.colour,
@@ -301,7 +273,7 @@ def place(
                 price_cents=row.price_cents,
             )
         )
-    sums = totals_of(s, speed)
+    sums = state.totals_of(s, speed)
     order = s.orders.add(
         Order(
             number=f"N-{1001 + len(s.orders)}",
@@ -355,12 +327,12 @@ def _ask_payment(ctx: k.Ctx, order: Order) -> None:
 )
 def pay(s: State, ctx: k.Ctx, order: OrderId) -> None:
     """Ask the wallet again to pay an unpaid order."""
-    online(ctx)
+    state.online(ctx)
     _in_state(s, ctx, order, "unpaid")
     _ask_payment(ctx, s.orders[order])
 
 
-def _in_state(s: State, ctx: k.Ctx, order: str, *states: OrderState) -> Order:
+def _in_state(s: State, ctx: k.Ctx, order: str, *states: seed.OrderState) -> Order:
     row = s.orders[order]
     if row.state not in states:
         ctx.refuse(
@@ -374,7 +346,7 @@ def paid(s: State, ctx: k.Ctx, order: OrderId, receipt: str) -> None:
     """The wallet has paid: pack the order."""
     row = _in_state(s, ctx, order, "unpaid")
     s.orders.update(order, state="processing", receipt=receipt)
-    ctx.after(SHIPPED_AFTER_S[row.speed], ship(order=order))
+    ctx.after(state.SHIPPED_AFTER_S[row.speed], ship(order=order))
 
 
 @app.action("orders.ship", writes=["orders"])
@@ -385,7 +357,7 @@ def ship(s: State, ctx: k.Ctx, order: OrderId) -> None:
         return
     s.orders.update(order, state="shipped")
     _tell(s, ctx, row, ("is on its way", "已发货"))
-    ctx.after(DELIVERED_AFTER_S[row.speed], deliver(order=order))
+    ctx.after(state.DELIVERED_AFTER_S[row.speed], deliver(order=order))
 
 
 @app.action("orders.deliver", writes=["orders"])
@@ -408,7 +380,7 @@ def _tell(s: State, ctx: k.Ctx, order: Order, words: tuple[str, str]) -> None:
     writes=["orders"],
     check=lambda before, after, a: after.orders[a.order].state == "cancelled",
 )
-def cancel(s: State, ctx: k.Ctx, order: OrderId, reason: CancelReason) -> None:
+def cancel(s: State, ctx: k.Ctx, order: OrderId, reason: state.CancelReason) -> None:
     """Cancel an order."""
     row = _in_state(s, ctx, order, "unpaid", "processing")
     s.orders.update(order, state="cancelled", reason=reason)
@@ -426,7 +398,7 @@ def cancel(s: State, ctx: k.Ctx, order: OrderId, reason: CancelReason) -> None:
     writes=["orders"],
     check=lambda before, after, a: after.orders[a.order].state == "returned",
 )
-def give_back(s: State, ctx: k.Ctx, order: OrderId, reason: ReturnReason) -> None:
+def give_back(s: State, ctx: k.Ctx, order: OrderId, reason: state.ReturnReason) -> None:
     """Send a delivered order back."""
     row = _in_state(s, ctx, order, "delivered")
     s.orders.update(order, state="returned", reason=reason)
@@ -463,7 +435,7 @@ def readdress(s: State, ctx: k.Ctx, order: OrderId, address: AddressId) -> None:
 def reorder(s: State, ctx: k.Ctx, order: OrderId) -> None:
     """Put the items of an order into the cart again."""
     for item in s.orders[order].items:
-        put_in_cart(s, ctx, item.product, item.colour, item.quantity)
+        state.put_in_cart(s, ctx, item.product, item.colour, item.quantity)
     ctx.toast(ctx.t("Items are in the cart", "商品已加入购物车"))
     ctx.move(at("/cart").at_root())
 
@@ -475,7 +447,12 @@ def reorder(s: State, ctx: k.Ctx, order: OrderId) -> None:
     check=lambda before, after, a: len(after.reviews) == len(before.reviews) + 1,
 )
 def review(
-    s: State, ctx: k.Ctx, order: OrderId, product: ProductId, stars: StarCount, text: LongText = ""
+    s: State,
+    ctx: k.Ctx,
+    order: OrderId,
+    product: ProductId,
+    stars: state.StarCount,
+    text: LongText = "",
 ) -> None:
     """Write a review."""
     row = _in_state(s, ctx, order, "delivered")
@@ -484,7 +461,7 @@ def review(
     if s.reviews.first(lambda r: r.product == product) is not None:
         ctx.refuse(ctx.t("You have reviewed this product", "你已评价过此商品"))
     s.reviews.add(
-        Review(product=product, order=order, stars=stars, text=text.strip(), at_s=ctx.now_s)
+        seed.Review(product=product, order=order, stars=stars, text=text.strip(), at_s=ctx.now_s)
     )
     ctx.toast(ctx.t("Thank you for your review", "感谢你的评价"))
     ctx.move(k.Back())

@@ -4,44 +4,14 @@ from __future__ import annotations
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.shop import actions as act
-from screenloop.phone.apps.shop.seed import (
-    COUPONS,
-    FREE_FROM_CENTS,
-    Item,
-    Line,
-    Order,
-    ProductId,
-    Totals,
-)
-from screenloop.phone.apps.shop.state import (
-    OPEN_STATES,
-    OrderId,
-    State,
-    app,
-    at,
-    items_cents,
-    totals_of,
-)
-from screenloop.phone.apps.shop.views import (
-    BACK,
-    CANCEL_REASONS,
-    REACHED,
-    RETURN_REASONS,
-    SPEEDS,
-    STATES,
-    WAY,
-    Stars,
-    Way,
-    address_line,
-    colour_words,
-    sums_card,
-    tabs,
-)
+from screenloop.phone.apps.shop import seed, views
+from screenloop.phone.apps.shop import state as st
+from screenloop.phone.apps.shop.state import State, app, at
 
 # ---- pages: cart and checkout ------------------------------------------------------------------
 
 
-def _cart_line(s: State, ui: k.Ui, line: Line) -> k.Card:
+def _cart_line(s: State, ui: k.Ui, line: seed.Line) -> k.Card:
     p = s.products[line.product]
 
     words = ui.t(f"Quantity · {line.quantity}", f"数量 · {line.quantity}")
@@ -55,7 +25,7 @@ def _cart_line(s: State, ui: k.Ui, line: Line) -> k.Card:
             k.Row(
                 p.name,
                 lead=k.Thumb(p.kind, p.seed, size_px=56),
-                subtitle=f"{colour_words(ui, line.colour)} · {ui.money(p.price_cents)}",
+                subtitle=f"{views.colour_words(ui, line.colour)} · {ui.money(p.price_cents)}",
                 trailing=ui.money(p.price_cents * line.quantity),
                 do=at(f"/p/{p.id}"),
                 swipe_left=act.remove(line=line.id),
@@ -90,13 +60,13 @@ def cart_page(s: State, ui: k.Ui) -> k.Page:
     """What is in the cart, the coupon, what it costs."""
     if not len(s.cart):
         empty = k.Empty("cart", ("Your cart is empty", "购物车是空的"))
-        return k.Page(("Cart", "购物车"), (empty,), large=True, tabs=tabs(s, "cart"))
+        return k.Page(("Cart", "购物车"), (empty,), large=True, tabs=views.tabs(s, "cart"))
     body: list[k.Widget] = [_cart_line(s, ui, line) for line in s.cart]
     if s.coupon:
         body.append(
             k.Row(
                 s.coupon,
-                subtitle=ui.t(*COUPONS[s.coupon].words),
+                subtitle=ui.t(*seed.COUPONS[s.coupon].words),
                 lead=k.Glyph("tag"),
                 trailing=ui.t("Remove", "移除"),
                 do=act.remove_coupon(),
@@ -111,9 +81,9 @@ def cart_page(s: State, ui: k.Ui) -> k.Page:
             enabled=bool(code.value.strip()),
         )
         body.append(k.Line((code, button), shares=(2, 1)))
-    sums = totals_of(s, "standard")
-    body.append(sums_card(ui, sums, s.coupon))
-    missing = FREE_FROM_CENTS - items_cents(s)
+    sums = st.totals_of(s, "standard")
+    body.append(views.sums_card(ui, sums, s.coupon))
+    missing = seed.FREE_FROM_CENTS - st.items_cents(s)
     if missing > 0:
         words = ui.t(
             f"{ui.money(missing)} more for free delivery", f"再买{ui.money(missing)}免运费"
@@ -122,7 +92,7 @@ def cart_page(s: State, ui: k.Ui) -> k.Page:
     words = ui.t(f"Checkout · {ui.money(sums.total)}", f"结算 · {ui.money(sums.total)}")
     sure = ui.question(
         ("Empty cart?", "清空购物车？"),
-        no=BACK,
+        no=views.BACK,
         yes=("Empty", "清空"),
         do=k.Both(first=act.clear(), then=ui.set(sure=False)),
     )
@@ -130,7 +100,7 @@ def cart_page(s: State, ui: k.Ui) -> k.Page:
         ("Cart", "购物车"),
         body,
         large=True,
-        tabs=tabs(s, "cart"),
+        tabs=views.tabs(s, "cart"),
         dialog=sure or _quantity_dialog(s, ui),
         actions=(k.IconButton("trash", ("Empty cart", "清空购物车"), ui.set(sure=True)),),
         footer=(k.Button(words, checkout_page()),),
@@ -138,7 +108,7 @@ def cart_page(s: State, ui: k.Ui) -> k.Page:
 
 
 def _pieces(ui: k.Ui, quantity: int, cents: int, colour: str) -> str:
-    return f"{quantity} x {ui.money(cents)} · {colour_words(ui, colour)}"
+    return f"{quantity} x {ui.money(cents)} · {views.colour_words(ui, colour)}"
 
 
 @app.page("/checkout")
@@ -148,7 +118,7 @@ def checkout_page(s: State, ui: k.Ui) -> k.Page:
     rows: list[k.Widget] = [
         k.Row(
             a.label,
-            subtitle=address_line(a),
+            subtitle=views.address_line(a),
             lead=k.Glyph("location"),
             trailing_icon="radio_checked" if a.id == chosen else "radio",
             do=ui.set(address=a.id),
@@ -156,9 +126,9 @@ def checkout_page(s: State, ui: k.Ui) -> k.Page:
         for a in s.addresses
     ]
     rows.append(k.Row(("Add address", "添加地址"), lead=k.Glyph("plus"), do=at("/addresses/new")))
-    speed = ui.chips("speed", SPEEDS, "standard")
+    speed = ui.chips("speed", views.SPEEDS, "standard")
     note = ui.field("note", ("Note for the courier", "给快递员的备注"))
-    sums = totals_of(s, speed.value)
+    sums = st.totals_of(s, speed.value)
     words = ui.t(f"Place order · {ui.money(sums.total)}", f"提交订单 · {ui.money(sums.total)}")
     button = k.Button(
         words,
@@ -184,7 +154,7 @@ def checkout_page(s: State, ui: k.Ui) -> k.Page:
             note,
             k.Heading(("Items", "商品")),
             k.Card(tuple(items)),
-            sums_card(ui, sums, s.coupon),
+            views.sums_card(ui, sums, s.coupon),
         ),
         footer=(button,),
     )
@@ -193,7 +163,7 @@ def checkout_page(s: State, ui: k.Ui) -> k.Page:
 # ---- pages: orders -----------------------------------------------------------------------------
 
 
-def _thumb(s: State, item: Item, size_px: int = 56) -> k.Thumb:
+def _thumb(s: State, item: seed.Item, size_px: int = 56) -> k.Thumb:
     p = s.products[item.product]
     return k.Thumb(p.kind, p.seed, size_px=size_px)
 
@@ -209,11 +179,11 @@ def orders_page(s: State, ui: k.Ui) -> k.Page:
     which = ui.chips("which", groups, "")
     rows: list[k.Widget] = []
     for o in sorted(s.orders, key=lambda o: -o.placed_at):
-        if which.value and (o.state in OPEN_STATES) != (which.value == "open"):
+        if which.value and (o.state in st.OPEN_STATES) != (which.value == "open"):
             continue
         names = ", ".join(i.name for i in o.items)
         about = k.Row(
-            f"{o.number} · {ui.t(*STATES[o.state])}",
+            f"{o.number} · {ui.t(*views.STATES[o.state])}",
             subtitle=names,
             lead=_thumb(s, o.items[0]),
             trailing=ui.day(o.placed_at),
@@ -222,17 +192,17 @@ def orders_page(s: State, ui: k.Ui) -> k.Page:
         rows.append(k.Card((about,)))
     if not rows:
         rows.append(k.Empty("truck", ("No orders", "没有订单")))
-    return k.Page(("Orders", "订单"), (which, *rows), large=True, tabs=tabs(s, "orders"))
+    return k.Page(("Orders", "订单"), (which, *rows), large=True, tabs=views.tabs(s, "orders"))
 
 
 @app.page("/orders/{order}")
-def order_page(s: State, ui: k.Ui, order: OrderId) -> k.Page:
+def order_page(s: State, ui: k.Ui, order: st.OrderId) -> k.Page:
     """One order, how far it has come, and what can be done about it."""
     o = s.orders[order]
-    state = ui.t(*STATES[o.state])
+    state = ui.t(*views.STATES[o.state])
     body: list[k.Widget] = []
-    if o.state in REACHED:
-        body.append(Way(steps=WAY, reached=REACHED[o.state]))
+    if o.state in views.REACHED:
+        body.append(views.Way(steps=views.WAY, reached=views.REACHED[o.state]))
     reason = f" · {o.reason}" if o.reason else ""
     body.append(k.Paragraph(state + reason, size_px=20, bold=True, align="center"))
     placed = ui.t(f"Ordered {ui.day(o.placed_at)}", f"下单时间 {ui.day(o.placed_at)}")
@@ -244,36 +214,36 @@ def order_page(s: State, ui: k.Ui, order: OrderId) -> k.Page:
     if o.note:
         body.append(k.Row(o.note, subtitle=("Note", "备注"), lead=k.Glyph("note")))
     items = sum(i.price_cents * i.quantity for i in o.items)
-    sums = Totals(items=items, discount=o.discount_cents, delivery=o.delivery_cents)
-    body.append(sums_card(ui, sums, o.coupon))
+    sums = seed.Totals(items=items, discount=o.discount_cents, delivery=o.delivery_cents)
+    body.append(views.sums_card(ui, sums, o.coupon))
     body.append(k.Button(("Order again", "再次购买"), act.reorder(order=order), kind="tonal"))
     dialog = None
     if o.state in ("unpaid", "processing"):
         body.append(k.Button(("Cancel order", "取消订单"), ui.set(sure=True), kind="danger"))
-        why = ui.chips("reason", CANCEL_REASONS, "Changed my mind")
+        why = ui.chips("reason", views.CANCEL_REASONS, "Changed my mind")
         dialog = ui.question(
             ("Cancel order?", "取消订单？"),
             text=o.number,
             body=(why,),
-            no=BACK,
+            no=views.BACK,
             yes=("Cancel order", "取消订单"),
             do=act.cancel(order=order, reason=why.value),
         )
     elif o.state == "delivered":
         body.append(k.Button(("Return order", "退货"), ui.set(sure=True), kind="danger"))
-        back = ui.chips("reason", RETURN_REASONS, "Does not fit")
+        back = ui.chips("reason", views.RETURN_REASONS, "Does not fit")
         dialog = ui.question(
             ("Return order?", "申请退货？"),
             text=o.number,
             body=(back,),
-            no=BACK,
+            no=views.BACK,
             yes=("Return order", "退货"),
             do=act.give_back(order=order, reason=back.value),
         )
     return k.Page(o.number, body, subtitle=state, dialog=dialog)
 
 
-def _item(s: State, ui: k.Ui, o: Order, item: Item) -> k.Row:
+def _item(s: State, ui: k.Ui, o: seed.Order, item: seed.Item) -> k.Row:
     reviewed = any(r.product == item.product for r in s.reviews)
     rates = o.state == "delivered" and not reviewed
     return k.Row(
@@ -286,12 +256,12 @@ def _item(s: State, ui: k.Ui, o: Order, item: Item) -> k.Row:
     )
 
 
-def _address(s: State, ui: k.Ui, o: Order) -> k.Row:
+def _address(s: State, ui: k.Ui, o: seed.Order) -> k.Row:
     a = s.addresses.get(o.address)
     may_change = o.state in ("unpaid", "processing")
     return k.Row(
         a.label if a else ui.t("Deleted address", "已删除的地址"),
-        subtitle=address_line(a) if a else "-",
+        subtitle=views.address_line(a) if a else "-",
         lead=k.Glyph("location"),
         trailing=ui.t("Change", "更改") if may_change else "",
         do=readdress_page(order=o.id) if may_change else None,
@@ -299,13 +269,13 @@ def _address(s: State, ui: k.Ui, o: Order) -> k.Row:
 
 
 @app.page("/orders/{order}/address")
-def readdress_page(s: State, ui: k.Ui, order: OrderId) -> k.Page:
+def readdress_page(s: State, ui: k.Ui, order: st.OrderId) -> k.Page:
     """Choose another address for an order."""
     o = s.orders[order]
     rows = [
         k.Row(
             a.label,
-            subtitle=address_line(a),
+            subtitle=views.address_line(a),
             lead=k.Glyph("location"),
             trailing_icon="radio_checked" if a.id == o.address else "radio",
             do=act.readdress(order=order, address=a.id),
@@ -316,7 +286,7 @@ def readdress_page(s: State, ui: k.Ui, order: OrderId) -> k.Page:
 
 
 @app.page("/orders/{order}/review/{product}")
-def review_page(s: State, ui: k.Ui, order: OrderId, product: ProductId) -> k.Page:
+def review_page(s: State, ui: k.Ui, order: st.OrderId, product: seed.ProductId) -> k.Page:
     """Stars and words about something bought."""
     p = s.products[product]
     stars = ui.get("stars", 0)
@@ -330,7 +300,7 @@ def review_page(s: State, ui: k.Ui, order: OrderId, product: ProductId) -> k.Pag
         ("Review", "评价"),
         (
             k.Row(p.name, subtitle=p.brand, lead=k.Thumb(p.kind, p.seed, size_px=56)),
-            Stars(stars=stars, label="", local="stars"),
+            views.Stars(stars=stars, label="", local="stars"),
             text,
             button,
         ),

@@ -6,28 +6,8 @@ from typing import Any
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.shop import actions as act
-from screenloop.phone.apps.shop import orders
-from screenloop.phone.apps.shop.seed import (
-    CATEGORIES,
-    COLOURS,
-    COUPONS,
-    Address,
-    Product,
-    ProductId,
-)
+from screenloop.phone.apps.shop import orders, seed, views
 from screenloop.phone.apps.shop.state import AddressId, State, app, found
-from screenloop.phone.apps.shop.views import (
-    BACK,
-    SORTS,
-    TINT,
-    CategoryDot,
-    Hero,
-    Price,
-    Stars,
-    address_line,
-    tabs,
-    tiles,
-)
 
 __all__ = ["State", "app"]
 
@@ -46,32 +26,32 @@ def home_page(s: State, ui: k.Ui) -> k.Page:
         deals = list({p.kind: p for p in found(s, on_sale=True, in_stock=True)}.values())[:4]
         best = found(s, sort="rating", in_stock=True)[:4]
         dots = tuple(
-            CategoryDot(kind=kind, seed=3, words=words, do=category_page(category=name))
-            for name, words, kind in CATEGORIES
+            views.CategoryDot(kind=kind, seed=3, words=words, do=category_page(category=name))
+            for name, words, kind in seed.CATEGORIES
         )
         if not ui.system.online:
             body.append(k.Banner("wifi_off", ("You are offline", "当前没有网络")))
         body += [
-            Hero(
+            views.Hero(
                 title=("Spring is in the air", "春日上新"),
                 kind="plant",
                 seed=12,
-                tint=TINT,
+                tint=views.TINT,
                 text=("See all offers", "查看全部优惠"),
                 do=offers_page(),
             ),
             k.Line(dots, inset_px=8),
             k.Heading(("Deals", "特惠"), link=("See all", "全部"), do=offers_page()),
-            tiles(ui, deals),
+            views.tiles(ui, deals),
             k.Heading(("Best rated", "好评")),
-            tiles(ui, best),
+            views.tiles(ui, best),
         ]
-    return k.Page("Nimbus", body, large=True, tabs=tabs(s, "home"))
+    return k.Page("Nimbus", body, large=True, tabs=views.tabs(s, "home"))
 
 
 def _results(s: State, ui: k.Ui, text: str, category: str) -> list[k.Widget]:
     """Return the chips that sort and narrow, and the tiles that fit."""
-    sort = ui.chips("sort", SORTS, "")
+    sort = ui.chips("sort", views.SORTS, "")
     prices: tuple[tuple[int, tuple[str, str]], ...] = (
         (0, ("Any price", "不限价格")),
         (2500, ("To $25", "25美元以下")),
@@ -82,7 +62,7 @@ def _results(s: State, ui: k.Ui, text: str, category: str) -> list[k.Widget]:
     in_stock = ui.switch("in_stock", ("In stock only", "仅看有货"))
     rows = found(s, text, category, sort.value, max_cents=most.value, in_stock=in_stock.value)
     words = ui.t(f"{len(rows)} products", f"{len(rows)}件商品")
-    shown: k.Widget = tiles(ui, rows)
+    shown: k.Widget = views.tiles(ui, rows)
     if not rows:
         shown = k.Empty("search", ("Nothing found", "没有找到商品"))
     return [sort, most, in_stock, k.Heading(words), shown]
@@ -91,7 +71,7 @@ def _results(s: State, ui: k.Ui, text: str, category: str) -> list[k.Widget]:
 @app.page("/c/{category}")
 def category_page(s: State, ui: k.Ui, category: str) -> k.Page:
     """The products of one category."""
-    words = next((c[1] for c in CATEGORIES if c[0] == category), (category, category))
+    words = next((c[1] for c in seed.CATEGORIES if c[0] == category), (category, category))
     return k.Page(words, _results(s, ui, "", category))
 
 
@@ -106,7 +86,7 @@ def offers_page(s: State, ui: k.Ui) -> k.Page:
             trailing_icon="copy",
             do=k.Copy(text=code),
         )
-        for code, coupon in COUPONS.items()
+        for code, coupon in seed.COUPONS.items()
     )
     return k.Page(
         ("Offers", "优惠"),
@@ -114,12 +94,12 @@ def offers_page(s: State, ui: k.Ui) -> k.Page:
             k.Heading(("Coupon codes", "优惠码")),
             k.Card(codes),
             k.Heading(("Reduced", "降价商品")),
-            tiles(ui, found(s, on_sale=True)),
+            views.tiles(ui, found(s, on_sale=True)),
         ),
     )
 
 
-def _offer(ui: k.Ui, p: Product) -> list[k.Widget]:
+def _offer(ui: k.Ui, p: seed.Product) -> list[k.Widget]:
     """What it is, what it costs, and what buyers think of it."""
     left = ui.t(f"{p.stock} in stock", f"库存{p.stock}件")
     mean = f"{p.rating / 10:.1f}"
@@ -127,20 +107,20 @@ def _offer(ui: k.Ui, p: Product) -> list[k.Widget]:
         k.Picture(p.kind, p.seed, p.name, height_px=300, radius_px=0),
         k.Paragraph(p.brand, muted=True, size_px=13, lines=1),
         k.Paragraph(p.name, size_px=22, bold=True, lines=1),
-        Price(
+        views.Price(
             now=ui.money(p.price_cents),
             was=ui.money(p.was_cents) if p.was_cents else "",
             note=left if p.stock else ("Out of stock", "已售罄"),
             note_color="" if p.stock else "#d92d20",
         ),
-        Stars(
+        views.Stars(
             stars=round(p.rating / 10),
             label=ui.t(f"{mean} from {p.ratings} buyers", f"{mean}分，{p.ratings}位买家"),
         ),
     ]
 
 
-def _product_bar(s: State, ui: k.Ui, p: Product) -> tuple[k.IconButton, ...]:
+def _product_bar(s: State, ui: k.Ui, p: seed.Product) -> tuple[k.IconButton, ...]:
     wished = any(w.product == p.id for w in s.wishes)
     price = ui.money(p.price_cents)
     return (
@@ -156,13 +136,13 @@ def _product_bar(s: State, ui: k.Ui, p: Product) -> tuple[k.IconButton, ...]:
 
 
 @app.page("/p/{product}")
-def product_page(s: State, ui: k.Ui, product: ProductId) -> k.Page:
+def product_page(s: State, ui: k.Ui, product: seed.ProductId) -> k.Page:
     """One product: choose a colour and a number, put it in the cart or buy it now."""
     p = s.products[product]
     body = _offer(ui, p)
     colour = ""
     if p.colours:
-        choices = [(c, COLOURS[c]) for c in p.colours]
+        choices = [(c, seed.COLOURS[c]) for c in p.colours]
         chips = ui.chips("colour", choices, p.colours[0], label=("Colour", "颜色"))
         colour = chips.value
         body.append(chips)
@@ -189,7 +169,7 @@ def product_page(s: State, ui: k.Ui, product: ProductId) -> k.Page:
 
 
 @app.page("/p/{product}/reviews")
-def reviews_page(s: State, ui: k.Ui, product: ProductId) -> k.Page:
+def reviews_page(s: State, ui: k.Ui, product: seed.ProductId) -> k.Page:
     """What buyers wrote about a product, the user first."""
     p = s.products[product]
     body: list[k.Widget] = [
@@ -204,7 +184,7 @@ def reviews_page(s: State, ui: k.Ui, product: ProductId) -> k.Page:
     theirs = sorted(s.opinions.where(lambda o: o.product == product), key=lambda o: o.day)[::-1]
     entries += [(o.author, o.stars, ui.t(*o.text), o.day) for o in theirs]
     for author, stars, text, when in entries:
-        card = (Stars(stars=stars, label=f"{author} · {when}"), k.Paragraph(text or "-"))
+        card = (views.Stars(stars=stars, label=f"{author} · {when}"), k.Paragraph(text or "-"))
         body.append(k.Card(card, pad_px=8))
     return k.Page(("Reviews", "评价"), body, subtitle=p.name)
 
@@ -237,7 +217,7 @@ def wishes_page(s: State, ui: k.Ui) -> k.Page:
         body.append(k.Card((about, k.Line(buttons, inset_px=8))))
     if not body:
         body.append(k.Empty("heart", ("Your wish list is empty", "心愿单是空的")))
-    return k.Page(("Wishes", "心愿单"), body, large=True, tabs=tabs(s, "wishes"))
+    return k.Page(("Wishes", "心愿单"), body, large=True, tabs=views.tabs(s, "wishes"))
 
 
 # ---- pages: account and addresses --------------------------------------------------------------
@@ -285,7 +265,7 @@ def account_page(s: State, ui: k.Ui) -> k.Page:
             k.Card((switch,)),
         ),
         large=True,
-        tabs=tabs(s, "account"),
+        tabs=views.tabs(s, "account"),
     )
 
 
@@ -304,7 +284,7 @@ def my_reviews_page(s: State, ui: k.Ui) -> k.Page:
                         trailing=ui.ago(r.at_s),
                         do=product_page(product=p.id),
                     ),
-                    Stars(stars=r.stars, label=""),
+                    views.Stars(stars=r.stars, label=""),
                     k.Paragraph(r.text or "-"),
                 )
             )
@@ -323,7 +303,7 @@ def addresses_page(s: State, ui: k.Ui) -> k.Page:
         rows.append(
             k.Row(
                 a.label,
-                subtitle=address_line(a),
+                subtitle=views.address_line(a),
                 lead=k.Glyph("location"),
                 trailing=default,
                 trailing_icon="chevron_right",
@@ -337,7 +317,7 @@ def addresses_page(s: State, ui: k.Ui) -> k.Page:
     )
 
 
-def _address_form(ui: k.Ui, a: Address) -> tuple[list[k.Widget], dict[str, Any], bool]:
+def _address_form(ui: k.Ui, a: seed.Address) -> tuple[list[k.Widget], dict[str, Any], bool]:
     label = ui.field("label", ("Label", "标签"), a.label)
     name = ui.field("name", ("Name", "姓名"), a.name)
     street = ui.field("street", ("Street", "街道"), a.street)
@@ -351,7 +331,7 @@ def _address_form(ui: k.Ui, a: Address) -> tuple[list[k.Widget], dict[str, Any],
 @app.page("/addresses/new")
 def new_address_page(s: State, ui: k.Ui) -> k.Page:
     """The form for a new address."""
-    blank = Address(label="", name="", street="", city="", postcode="")
+    blank = seed.Address(label="", name="", street="", city="", postcode="")
     fields, args, complete = _address_form(ui, blank)
     save = k.Button(("Save", "保存"), act.add_address(**args), enabled=complete)
     return k.Page(("New address", "新建地址"), (*fields, save))
@@ -371,8 +351,8 @@ def address_page(s: State, ui: k.Ui, address: AddressId) -> k.Page:
         )
     sure = ui.question(
         ("Delete address?", "删除地址？"),
-        text=address_line(a),
-        no=BACK,
+        text=views.address_line(a),
+        no=views.BACK,
         yes=("Delete", "删除"),
         do=act.delete_address(address=address),
     )

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.wallet import actions as act
+from screenloop.phone.apps.wallet import state
 from screenloop.phone.apps.wallet.seed import BankCard, Bill, CardId
-from screenloop.phone.apps.wallet.state import (
-    MASKED,
-    BillId,
-    PaymentId,
-    State,
-    app,
-    days_until,
-    found,
-    spent_today,
-)
+from screenloop.phone.apps.wallet.state import State, app
 from screenloop.phone.apps.wallet.views import STATES, CardFace, sources, tabs, transaction_row
 
 # ---- pages: bills and limits -------------------------------------------------------------------
@@ -49,7 +41,7 @@ def bills_page(s: State, ui: k.Ui) -> k.Page:
 def _due(ui: k.Ui, bill: Bill) -> str:
     if bill.paid:
         return ui.t("Paid", "已支付")
-    days = days_until(bill.due, ui.now_s)
+    days = state.days_until(bill.due, ui.now_s)
     day = ui.day(ui.now_s + days * 86_400)
     if days < 0:
         return ui.t(f"Overdue since {day}", f"已逾期 {day}")
@@ -72,7 +64,7 @@ def new_bill_page(s: State, ui: k.Ui) -> k.Page:
 
 
 @app.page("/bills/{bill}")
-def bill_page(s: State, ui: k.Ui, bill: BillId) -> k.Page:
+def bill_page(s: State, ui: k.Ui, bill: state.BillId) -> k.Page:
     """One bill."""
     b = s.bills[bill]
     body: list[k.Widget] = [k.Big(ui.money(b.amount_cents), _due(ui, b))]
@@ -102,7 +94,7 @@ def limits_page(s: State, ui: k.Ui) -> k.Page:
     amount = ui.field(
         "amount", ("Daily limit in dollars", "每日限额（美元）"), initial, kind="number"
     )
-    used = ui.money(spent_today(s, ui.now_s))
+    used = ui.money(state.spent_today(s, ui.now_s))
     masked = k.Switch(
         ("Hide balance", "隐藏余额"),
         s.hide_balance,
@@ -200,7 +192,7 @@ def card_page(s: State, ui: k.Ui, card: CardId) -> k.Page:
         body.append(
             k.Button(("Make main card", "设为主卡"), act.make_main(card=card), kind="tonal")
         )
-    used = [t for t in found(s, "", "", "") if t.source == card][:6]
+    used = [t for t in state.found(s, "", "", "") if t.source == card][:6]
     if used:
         body += [k.Heading(("Payments", "付款")), *(transaction_row(ui, t) for t in used)]
     title = f"{c.bank} {c.last4}"
@@ -242,7 +234,7 @@ def verify_page(s: State, ui: k.Ui, card: CardId) -> k.Page:
 
 
 @app.page("/pay/{payment}")
-def pay_page(s: State, ui: k.Ui, payment: PaymentId) -> k.Page:
+def pay_page(s: State, ui: k.Ui, payment: state.PaymentId) -> k.Page:
     """Answer a payment that another app asks for."""
     p = s.payments[payment]
     source = sources(s, ui)
@@ -257,7 +249,7 @@ def pay_page(s: State, ui: k.Ui, payment: PaymentId) -> k.Page:
     footer: tuple[k.Widget, ...] = ()
     if p.state == "open":
         body.append(source)
-        have = MASKED if s.hide_balance else ui.money(s.balance_cents)
+        have = state.MASKED if s.hide_balance else ui.money(s.balance_cents)
         body.append(k.Paragraph(ui.t(f"Balance {have}", f"余额 {have}"), muted=True, size_px=13))
         footer = (
             k.Button(

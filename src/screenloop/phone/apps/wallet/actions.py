@@ -10,43 +10,8 @@ import msgspec
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.messages import actions as messages
-from screenloop.phone.apps.wallet.seed import (
-    BALANCE,
-    CARD_TINTS,
-    BankCard,
-    Bill,
-    CardId,
-    Category,
-    MoneyRequest,
-    Note,
-    Payment,
-    PersonId,
-    Transaction,
-    code_for,
-    parse_cents,
-)
-from screenloop.phone.apps.wallet.state import (
-    ANSWER_AFTER_S,
-    CODE_AFTER_S,
-    SENDER,
-    Amount,
-    BillId,
-    Day,
-    PaymentId,
-    RequestId,
-    Source,
-    State,
-    TransactionId,
-    app,
-    at,
-    cents_of,
-    check_card,
-    days_until,
-    done,
-    money,
-    name_of,
-    take,
-)
+from screenloop.phone.apps.wallet import seed, state
+from screenloop.phone.apps.wallet.state import Amount, BillId, State, app, at, cents_of, money, take
 
 # ---- actions: people and balance ----------------------------------------------------------------
 
@@ -56,26 +21,26 @@ from screenloop.phone.apps.wallet.state import (
     tool="Send dollars from the balance to a contact.",
     writes=["transactions", "balance_cents"],
     check=lambda before, after, a: (
-        after.balance_cents == before.balance_cents - parse_cents(a.amount)
+        after.balance_cents == before.balance_cents - seed.parse_cents(a.amount)
     ),
 )
-def send(s: State, ctx: k.Ctx, person: PersonId, amount: Amount, note: Note = "") -> None:
+def send(s: State, ctx: k.Ctx, person: seed.PersonId, amount: Amount, note: seed.Note = "") -> None:
     """Send money to a contact."""
-    cents, name = cents_of(ctx, amount), name_of(ctx, person)
-    take(s, ctx, cents, BALANCE)
+    cents, name = cents_of(ctx, amount), state.name_of(ctx, person)
+    take(s, ctx, cents, seed.BALANCE)
     row = s.transactions.add(
-        Transaction(
+        seed.Transaction(
             title=name,
             category="transfer",
             amount_cents=-cents,
             at_s=ctx.now_s,
-            source=BALANCE,
+            source=seed.BALANCE,
             note=note.strip(),
             person=person,
         )
     )
     ctx.toast(ctx.t(f"Sent {money(cents)} to {name}", f"已向{name}转账{money(cents)}"))
-    done(ctx, row)
+    state.done(ctx, row)
 
 
 @app.action(
@@ -84,11 +49,11 @@ def send(s: State, ctx: k.Ctx, person: PersonId, amount: Amount, note: Note = ""
     writes=["requests"],
     check=lambda before, after, a: len(after.requests) == len(before.requests) + 1,
 )
-def ask(s: State, ctx: k.Ctx, person: PersonId, amount: Amount, note: Note = "") -> None:
+def ask(s: State, ctx: k.Ctx, person: seed.PersonId, amount: Amount, note: seed.Note = "") -> None:
     """Ask a contact for money."""
-    cents, name = cents_of(ctx, amount), name_of(ctx, person)
+    cents, name = cents_of(ctx, amount), state.name_of(ctx, person)
     row = s.requests.add(
-        MoneyRequest(
+        seed.MoneyRequest(
             person=person,
             name=name,
             amount_cents=cents,
@@ -97,14 +62,14 @@ def ask(s: State, ctx: k.Ctx, person: PersonId, amount: Amount, note: Note = "")
             at_s=ctx.now_s,
         )
     )
-    ctx.after(ANSWER_AFTER_S, settle(request=row.id))
+    ctx.after(state.ANSWER_AFTER_S, settle(request=row.id))
     ctx.toast(ctx.t(f"Asked {name} for {money(cents)}", f"已向{name}请求{money(cents)}"))
     ctx.move(at("/").at_root())
     ctx.move(at("/requests"))
 
 
 @app.action("requests.settle", writes=["requests", "transactions", "balance_cents"])
-def settle(s: State, ctx: k.Ctx, request: RequestId) -> None:
+def settle(s: State, ctx: k.Ctx, request: state.RequestId) -> None:
     """The contact pays what the user asked for, unless that was taken back."""
     row = s.requests.get(request)
     if row is None or row.state != "open":
@@ -112,12 +77,12 @@ def settle(s: State, ctx: k.Ctx, request: RequestId) -> None:
     s.requests.update(request, state="paid")
     s.balance_cents += row.amount_cents
     got = s.transactions.add(
-        Transaction(
+        seed.Transaction(
             title=row.name,
             category="transfer",
             amount_cents=row.amount_cents,
             at_s=ctx.now_s,
-            source=BALANCE,
+            source=seed.BALANCE,
             note=row.note,
             person=row.person,
         )
@@ -132,7 +97,7 @@ def settle(s: State, ctx: k.Ctx, request: RequestId) -> None:
     )
 
 
-def _open_request(s: State, ctx: k.Ctx, request: str, *, incoming: bool) -> MoneyRequest:
+def _open_request(s: State, ctx: k.Ctx, request: str, *, incoming: bool) -> seed.MoneyRequest:
     row = s.requests[request]
     if row.state != "open" or row.incoming != incoming:
         ctx.refuse(ctx.t("This request is not open", "该请求已处理"))
@@ -145,18 +110,18 @@ def _open_request(s: State, ctx: k.Ctx, request: str, *, incoming: bool) -> Mone
     writes=["requests", "transactions", "balance_cents"],
     check=lambda before, after, a: after.requests[a.request].state == "paid",
 )
-def approve(s: State, ctx: k.Ctx, request: RequestId) -> None:
+def approve(s: State, ctx: k.Ctx, request: state.RequestId) -> None:
     """Pay what a contact asks for."""
     row = _open_request(s, ctx, request, incoming=True)
-    take(s, ctx, row.amount_cents, BALANCE)
+    take(s, ctx, row.amount_cents, seed.BALANCE)
     s.requests.update(request, state="paid")
     s.transactions.add(
-        Transaction(
+        seed.Transaction(
             title=row.name,
             category="transfer",
             amount_cents=-row.amount_cents,
             at_s=ctx.now_s,
-            source=BALANCE,
+            source=seed.BALANCE,
             note=row.note,
             person=row.person,
         )
@@ -170,7 +135,7 @@ def approve(s: State, ctx: k.Ctx, request: RequestId) -> None:
     writes=["requests"],
     check=lambda before, after, a: after.requests[a.request].state == "declined",
 )
-def decline(s: State, ctx: k.Ctx, request: RequestId) -> None:
+def decline(s: State, ctx: k.Ctx, request: state.RequestId) -> None:
     """Decline what a contact asks for."""
     _open_request(s, ctx, request, incoming=True)
     s.requests.update(request, state="declined")
@@ -183,7 +148,7 @@ def decline(s: State, ctx: k.Ctx, request: RequestId) -> None:
     writes=["requests"],
     check=lambda before, after, a: after.requests[a.request].state == "cancelled",
 )
-def cancel(s: State, ctx: k.Ctx, request: RequestId) -> None:
+def cancel(s: State, ctx: k.Ctx, request: state.RequestId) -> None:
     """Take back what the user asked for."""
     _open_request(s, ctx, request, incoming=False)
     s.requests.update(request, state="cancelled")
@@ -195,18 +160,18 @@ def cancel(s: State, ctx: k.Ctx, request: RequestId) -> None:
     tool="Move dollars from a card to the balance.",
     writes=["transactions", "balance_cents"],
     check=lambda before, after, a: (
-        after.balance_cents == before.balance_cents + parse_cents(a.amount)
+        after.balance_cents == before.balance_cents + seed.parse_cents(a.amount)
     ),
 )
-def top_up(s: State, ctx: k.Ctx, card: CardId, amount: Amount) -> None:
+def top_up(s: State, ctx: k.Ctx, card: seed.CardId, amount: Amount) -> None:
     """Move money from a card to the balance."""
     cents = cents_of(ctx, amount)
-    check_card(s, ctx, card)
+    state.check_card(s, ctx, card)
     if not ctx.of(k.SystemState).online:
         ctx.refuse(ctx.t("You are offline", "当前没有网络"))
     s.balance_cents += cents
     row = s.transactions.add(
-        Transaction(
+        seed.Transaction(
             title=ctx.t("Top-up", "充值"),
             category="transfer",
             amount_cents=cents,
@@ -215,7 +180,7 @@ def top_up(s: State, ctx: k.Ctx, card: CardId, amount: Amount) -> None:
         )
     )
     ctx.toast(ctx.t(f"{money(cents)} added", f"已充值{money(cents)}"))
-    done(ctx, row)
+    state.done(ctx, row)
 
 
 @app.action(
@@ -233,7 +198,7 @@ def hide(s: State, ctx: k.Ctx, on: bool) -> None:
     "limit.set",
     tool="Set how many dollars may leave the wallet in a day.",
     writes=["daily_limit_cents"],
-    check=lambda before, after, a: after.daily_limit_cents == parse_cents(a.amount),
+    check=lambda before, after, a: after.daily_limit_cents == seed.parse_cents(a.amount),
 )
 def set_limit(s: State, ctx: k.Ctx, amount: Amount) -> None:
     """Set the daily limit."""
@@ -255,7 +220,7 @@ def add_bill(
     ctx: k.Ctx,
     payee: Annotated[str, msgspec.Meta(min_length=1, max_length=40)],
     amount: Amount,
-    due: Day,
+    due: state.Day,
 ) -> None:
     """Add a bill."""
     if not payee.strip():
@@ -264,7 +229,7 @@ def add_bill(
         date.fromisoformat(due)
     except ValueError:
         ctx.refuse(ctx.t(f"{due} is no day", f"{due}不是有效日期"))
-    bill = s.bills.add(Bill(payee=payee.strip(), amount_cents=cents_of(ctx, amount), due=due))
+    bill = s.bills.add(seed.Bill(payee=payee.strip(), amount_cents=cents_of(ctx, amount), due=due))
     ctx.move(k.Back())
     ctx.move(at(f"/bills/{bill.id}"))
 
@@ -275,7 +240,7 @@ def add_bill(
     writes=["bills", "transactions", "balance_cents"],
     check=lambda before, after, a: after.bills[a.bill].paid,
 )
-def pay_bill(s: State, ctx: k.Ctx, bill: BillId, source: Source = BALANCE) -> None:
+def pay_bill(s: State, ctx: k.Ctx, bill: BillId, source: state.Source = seed.BALANCE) -> None:
     """Pay a bill."""
     row = s.bills[bill]
     if row.paid:
@@ -283,7 +248,7 @@ def pay_bill(s: State, ctx: k.Ctx, bill: BillId, source: Source = BALANCE) -> No
     take(s, ctx, row.amount_cents, source)
     s.bills.update(bill, paid=True)
     s.transactions.add(
-        Transaction(
+        seed.Transaction(
             title=row.payee,
             category="bills",
             amount_cents=-row.amount_cents,
@@ -303,7 +268,7 @@ def pay_bill(s: State, ctx: k.Ctx, bill: BillId, source: Source = BALANCE) -> No
 def set_autopay(s: State, ctx: k.Ctx, bill: BillId, on: bool) -> None:
     """Turn automatic payment on or off."""
     row = s.bills.update(bill, autopay=on)
-    seconds = days_until(row.due, ctx.now_s) * 86_400 - ctx.now_s % 86_400
+    seconds = state.days_until(row.due, ctx.now_s) * 86_400 - ctx.now_s % 86_400
     if on and seconds > 0 and not row.paid:
         ctx.after(seconds, autopay_due(bill=bill))
 
@@ -315,7 +280,7 @@ def autopay_due(s: State, ctx: k.Ctx, bill: BillId) -> None:
     if row is None or row.paid or not row.autopay:
         return
     try:
-        ctx.call(pay_bill(bill=bill, source=BALANCE))
+        ctx.call(pay_bill(bill=bill, source=seed.BALANCE))
     except k.Refused as refused:
         text = f"{row.payee}: {refused}"
         ctx.notify(ctx.t("Bill not paid", "账单未支付"), text, at(f"/bills/{bill}"))
@@ -363,14 +328,14 @@ def add_card(
     if f"20{year}-{month}" < ctx.today()[:7]:
         ctx.refuse(ctx.t("This card has expired", "该卡已过期"))
     card = s.cards.add(
-        BankCard(
+        seed.BankCard(
             bank=bank.strip(),
             network="Orbis" if int(digits[0]) % 2 else "Lumo",
             kind="debit",
             last4=digits[-4:],
             expires=expires.strip(),
             verified=False,
-            tint=CARD_TINTS[len(s.cards) % len(CARD_TINTS)],
+            tint=seed.CARD_TINTS[len(s.cards) % len(seed.CARD_TINTS)],
         )
     )
     _send_code(s, ctx, card)
@@ -379,15 +344,15 @@ def add_card(
     ctx.move(at(f"/cards/{card.id}/verify"))
 
 
-def _send_code(s: State, ctx: k.Ctx, card: BankCard) -> None:
+def _send_code(s: State, ctx: k.Ctx, card: seed.BankCard) -> None:
     sent = card.codes_sent + 1
-    code = code_for(card.last4, sent)
+    code = seed.code_for(card.last4, sent)
     s.cards.update(card.id, codes_sent=sent, code=code)
     text = ctx.t(
         f"Wallet code {code} confirms your card ending in {card.last4}. Share it with nobody.",
         f"验证码{code}，用于确认尾号{card.last4}的银行卡。请勿告诉他人。",
     )
-    ctx.after(CODE_AFTER_S, messages.receive(sender=SENDER, text=text))
+    ctx.after(state.CODE_AFTER_S, messages.receive(sender=state.SENDER, text=text))
 
 
 @app.action(
@@ -398,7 +363,7 @@ def _send_code(s: State, ctx: k.Ctx, card: BankCard) -> None:
         after.cards[a.card].codes_sent == before.cards[a.card].codes_sent + 1
     ),
 )
-def resend(s: State, ctx: k.Ctx, card: CardId) -> None:
+def resend(s: State, ctx: k.Ctx, card: seed.CardId) -> None:
     """Send a new code; the old one is void."""
     if s.cards[card].verified:
         ctx.refuse(ctx.t("This card is verified already", "该卡已验证"))
@@ -413,7 +378,7 @@ def resend(s: State, ctx: k.Ctx, card: CardId) -> None:
     check=lambda before, after, a: after.cards[a.card].verified,
 )
 def verify(
-    s: State, ctx: k.Ctx, card: CardId, code: Annotated[str, msgspec.Meta(max_length=10)]
+    s: State, ctx: k.Ctx, card: seed.CardId, code: Annotated[str, msgspec.Meta(max_length=10)]
 ) -> None:
     """Confirm a card."""
     row = s.cards[card]
@@ -432,7 +397,7 @@ def verify(
     writes=["cards"],
     check=lambda before, after, a: after.cards[a.card].frozen == a.on,
 )
-def freeze(s: State, ctx: k.Ctx, card: CardId, on: bool) -> None:
+def freeze(s: State, ctx: k.Ctx, card: seed.CardId, on: bool) -> None:
     """Freeze or unfreeze a card."""
     s.cards.update(card, frozen=on)
 
@@ -443,9 +408,9 @@ def freeze(s: State, ctx: k.Ctx, card: CardId, on: bool) -> None:
     writes=["main_card"],
     check=lambda before, after, a: after.main_card == a.card,
 )
-def make_main(s: State, ctx: k.Ctx, card: CardId) -> None:
+def make_main(s: State, ctx: k.Ctx, card: seed.CardId) -> None:
     """Make a card the main one."""
-    check_card(s, ctx, card)
+    state.check_card(s, ctx, card)
     s.main_card = card
 
 
@@ -455,7 +420,7 @@ def make_main(s: State, ctx: k.Ctx, card: CardId) -> None:
     writes=["cards"],
     check=lambda before, after, a: a.card not in after.cards,
 )
-def delete_card(s: State, ctx: k.Ctx, card: CardId) -> None:
+def delete_card(s: State, ctx: k.Ctx, card: seed.CardId) -> None:
     """Remove a card."""
     if card == s.main_card:
         ctx.refuse(ctx.t("Choose another main card first", "请先选择其他主卡"))
@@ -484,7 +449,7 @@ def request_payment(
     Once paid, `app.action` is called with `args` and `receipt`, the transaction's id.
     """
     s.payments.add(
-        Payment(
+        seed.Payment(
             merchant=merchant,
             amount_cents=amount_cents,
             order=order,
@@ -497,7 +462,7 @@ def request_payment(
     )
 
 
-def _open_payment(s: State, ctx: k.Ctx, payment: str) -> Payment:
+def _open_payment(s: State, ctx: k.Ctx, payment: str) -> seed.Payment:
     row = s.payments[payment]
     if row.state != "open":
         ctx.refuse(ctx.t("This payment is not open", "该付款已处理"))
@@ -510,13 +475,13 @@ def _open_payment(s: State, ctx: k.Ctx, payment: str) -> Payment:
     writes=["payments", "transactions", "balance_cents"],
     check=lambda before, after, a: after.payments[a.payment].state == "paid",
 )
-def pay(s: State, ctx: k.Ctx, payment: PaymentId, source: Source) -> None:
+def pay(s: State, ctx: k.Ctx, payment: state.PaymentId, source: state.Source) -> None:
     """Pay, tell the app that asked, and go back to it."""
     row = _open_payment(s, ctx, payment)
     take(s, ctx, row.amount_cents, source)
     s.payments.update(payment, state="paid", source=source)
     receipt = s.transactions.add(
-        Transaction(
+        seed.Transaction(
             title=row.merchant,
             category="shopping",
             amount_cents=-row.amount_cents,
@@ -537,7 +502,7 @@ def pay(s: State, ctx: k.Ctx, payment: PaymentId, source: Source) -> None:
     writes=["payments"],
     check=lambda before, after, a: after.payments[a.payment].state == "declined",
 )
-def decline_payment(s: State, ctx: k.Ctx, payment: PaymentId) -> None:
+def decline_payment(s: State, ctx: k.Ctx, payment: state.PaymentId) -> None:
     """Decline a payment and go back to the app that asked."""
     row = _open_payment(s, ctx, payment)
     s.payments.update(payment, state="declined")
@@ -557,12 +522,12 @@ def refund(s: State, ctx: k.Ctx, merchant: str, amount_cents: int, order: str) -
     """Give money back to the balance."""
     s.balance_cents += amount_cents
     row = s.transactions.add(
-        Transaction(
+        seed.Transaction(
             title=merchant,
             category="shopping",
             amount_cents=amount_cents,
             at_s=ctx.now_s,
-            source=BALANCE,
+            source=seed.BALANCE,
             note=ctx.t(f"Refund {order}", f"退款{order}"),
         )
     )
@@ -582,7 +547,7 @@ def refund(s: State, ctx: k.Ctx, merchant: str, amount_cents: int, order: str) -
     writes=["transactions"],
     check=lambda before, after, a: after.transactions[a.transaction].note == a.note.strip(),
 )
-def write_note(s: State, ctx: k.Ctx, transaction: TransactionId, note: Note) -> None:
+def write_note(s: State, ctx: k.Ctx, transaction: state.TransactionId, note: seed.Note) -> None:
     """Write a note on a transaction."""
     s.transactions.update(transaction, note=note.strip())
     ctx.toast(ctx.t("Note saved", "备注已保存"))
@@ -594,6 +559,8 @@ def write_note(s: State, ctx: k.Ctx, transaction: TransactionId, note: Note) -> 
     writes=["transactions"],
     check=lambda before, after, a: after.transactions[a.transaction].category == a.category,
 )
-def categorise(s: State, ctx: k.Ctx, transaction: TransactionId, category: Category) -> None:
+def categorise(
+    s: State, ctx: k.Ctx, transaction: state.TransactionId, category: seed.Category
+) -> None:
     """Put a transaction into another category."""
     s.transactions.update(transaction, category=category)

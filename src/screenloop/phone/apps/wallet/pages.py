@@ -6,28 +6,10 @@ from typing import Any
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.contacts import pages as contacts
-from screenloop.phone.apps.wallet import accounts
+from screenloop.phone.apps.wallet import accounts, state, views
 from screenloop.phone.apps.wallet import actions as act
 from screenloop.phone.apps.wallet.seed import CATEGORIES, MoneyRequest, PersonId
-from screenloop.phone.apps.wallet.state import (
-    MASKED,
-    TINT,
-    State,
-    TransactionId,
-    app,
-    found,
-    month_of,
-    spent,
-    spent_today,
-)
-from screenloop.phone.apps.wallet.views import (
-    STATES,
-    BalanceCard,
-    SpendBar,
-    source_words,
-    tabs,
-    transaction_row,
-)
+from screenloop.phone.apps.wallet.state import MASKED, TINT, State, app, found, month_of, spent
 
 __all__ = ["State", "app"]
 
@@ -38,11 +20,11 @@ __all__ = ["State", "app"]
 @app.page("/")
 def home_page(s: State, ui: k.Ui) -> k.Page:
     """The balance, the main actions, what waits, what happened last."""
-    left = max(0, s.daily_limit_cents - spent_today(s, ui.now_s))
+    left = max(0, s.daily_limit_cents - state.spent_today(s, ui.now_s))
     limit = ui.money(s.daily_limit_cents)
     hidden = s.hide_balance
     body: list[k.Widget] = [
-        BalanceCard(
+        views.BalanceCard(
             amount=MASKED if hidden else ui.money(s.balance_cents),
             tint=TINT,
             caption=("Balance", "余额"),
@@ -84,12 +66,12 @@ def home_page(s: State, ui: k.Ui) -> k.Page:
     body.append(
         k.Heading(("Latest", "最近"), link=("See all", "全部"), do=activity_page().at_root())
     )
-    body += [transaction_row(ui, t) for t in found(s, "", "", "")[:6]]
+    body += [views.transaction_row(ui, t) for t in found(s, "", "", "")[:6]]
     return k.Page(
         ("Wallet", "钱包"),
         body,
         large=True,
-        tabs=tabs("home"),
+        tabs=views.tabs("home"),
         actions=(
             k.IconButton("bell", ("Requests", "请求"), requests_page()),
             k.IconButton("settings", ("Limits", "限额"), accounts.limits_page()),
@@ -114,21 +96,21 @@ def activity_page(s: State, ui: k.Ui) -> k.Page:
         if ui.day(row.at_s) != day:
             day = ui.day(row.at_s)
             body.append(k.Heading(day))
-        body.append(transaction_row(ui, row))
+        body.append(views.transaction_row(ui, row))
     if not rows:
         body.append(k.Empty("list", ("No transactions", "没有交易")))
-    return k.Page(("Activity", "明细"), body, large=True, tabs=tabs("activity"))
+    return k.Page(("Activity", "明细"), body, large=True, tabs=views.tabs("activity"))
 
 
 @app.page("/t/{transaction}")
-def transaction_page(s: State, ui: k.Ui, transaction: TransactionId) -> k.Page:
+def transaction_page(s: State, ui: k.Ui, transaction: state.TransactionId) -> k.Page:
     """One transaction."""
     t = s.transactions[transaction]
     note = ui.field("note", ("Note", "备注"), t.note)
     words, icon, _ = next(c[1:] for c in CATEGORIES if c[0] == t.category)
     facts: tuple[tuple[str, tuple[str, str], str], ...] = (
         (f"{ui.day(t.at_s)} {ui.clock(t.at_s)}", ("Date", "日期"), "calendar"),
-        (source_words(s, ui, t.source), ("Account", "账户"), "card"),
+        (views.source_words(s, ui, t.source), ("Account", "账户"), "card"),
         (ui.t(*words), ("Category", "类别"), icon),
         (t.id.upper(), ("Reference", "流水号"), "receipt"),
     )
@@ -167,7 +149,7 @@ def spending_page(s: State, ui: k.Ui) -> k.Page:
     body: list[k.Widget] = [month, k.Big(ui.money(total), ("Spent", "支出"))]
     ranked = sorted((c for c in CATEGORIES if c[0] in sums), key=lambda c: -sums[c[0]])
     body += [
-        SpendBar(
+        views.SpendBar(
             icon=icon,
             tint=tint,
             words=words,
@@ -179,7 +161,7 @@ def spending_page(s: State, ui: k.Ui) -> k.Page:
     ]
     if not ranked:
         body.append(k.Empty("coins", ("Nothing spent this month", "本月还没有支出")))
-    return k.Page(("Spending", "支出"), body, large=True, tabs=tabs("spending"))
+    return k.Page(("Spending", "支出"), body, large=True, tabs=views.tabs("spending"))
 
 
 @app.page("/spending/{month}/{category}")
@@ -188,7 +170,7 @@ def category_page(s: State, ui: k.Ui, month: str, category: str) -> k.Page:
     rows = [t for t in found(s, "", category, "out") if month_of(t.at_s) == month]
     words = next((c[1] for c in CATEGORIES if c[0] == category), (category, category))
     total = ui.money(-sum(t.amount_cents for t in rows))
-    return k.Page(words, [transaction_row(ui, t) for t in rows], subtitle=total)
+    return k.Page(words, [views.transaction_row(ui, t) for t in rows], subtitle=total)
 
 
 # ---- pages: people -------------------------------------------------------------------------------
@@ -283,7 +265,7 @@ def _request(ui: k.Ui, row: MoneyRequest) -> list[k.Widget]:
         f"{row.name} · {ui.money(row.amount_cents)}",
         lead=k.Avatar(row.name),
         subtitle=f"{note} · {ui.ago(row.at_s)}",
-        trailing=ui.t(*STATES[row.state]),
+        trailing=ui.t(*views.STATES[row.state]),
     )
     if row.state != "open":
         return [about]

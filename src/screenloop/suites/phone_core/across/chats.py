@@ -9,13 +9,8 @@ from screenloop.phone.apps.messages.seed import DENTIST, dollars, facts, spoken
 from screenloop.phone.apps.messages.state import person_of
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
-from screenloop.suites.phone_core.worlds.records import (
-    at_s,
-    chat_with,
-    day_before,
-    first_name,
-    new_note_id,
-)
+from screenloop.suites.phone_core.worlds import records
+from screenloop.suites.phone_core.worlds.records import at_s, chat_with, day_before, first_name
 
 pack = Pack("communication")
 
@@ -181,7 +176,7 @@ def note_that_reminds(w: WorldView) -> Draft:
         golden=(
             look(messages.get_thread, thread=chat_with(w, phone).id),
             call(notes.add, title=title),
-            call(notes.remind, note=new_note_id(w), date=day_before(day), time=clock),
+            call(notes.remind, note=records.new_note_id(w), date=day_before(day), time=clock),
         ),
     )
 
@@ -191,7 +186,7 @@ def note_of_debts(w: WorldView) -> Draft:
     """Write two amounts from two conversations into lines of one list."""
     f = facts(w.cast)
     mine, theirs = f.rent_cents, f.debt_cents
-    note = new_note_id(w)
+    note = records.new_note_id(w)
     lines = (f"Rent {dollars(mine)}", f"{first_name(f.debt.name)} {dollars(theirs)}")
     says = ("The rent that I owe is on it", f"So is what {first_name(f.debt.name)} owes me")
     return Draft(

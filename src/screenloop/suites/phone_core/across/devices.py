@@ -15,31 +15,9 @@ from screenloop.phone.apps.notes import seed as notes_seed
 from screenloop.phone.apps.settings import actions as settings
 from screenloop.phone.apps.settings.state import PHONE
 from screenloop.phone.apps.settings.state import State as Settings
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    add_row,
-    added,
-    call,
-    look,
-    removed,
-    set_row,
-)
-from screenloop.suites.phone_core.worlds.records import (
-    chat_with,
-    first_name,
-    new_note_id,
-    note_titled,
-    texted,
-    without_chat,
-)
-from screenloop.suites.phone_core.worlds.times import (
-    alarm_labelled,
-    event_titled,
-    joined,
-    network_named,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, look, set_row
+from screenloop.suites.phone_core.worlds import records, times
 
 pack = Pack("device")
 
@@ -50,7 +28,7 @@ pack = Pack("device")
 @pack.template("wake_before_event", apps=("clock", "calendar"))
 def wake_before_event(w: WorldView) -> Draft:
     """Set an alarm some time before an event of tomorrow."""
-    event = event_titled(w, "Dentist")
+    event = times.event_titled(w, "Dentist")
     start = f"{w.rng.choice(('07:10', '07:40', '08:05', '08:25'))}"
     before = w.rng.choice((45, 50, 70, 75, 95))
     time = later(start, -before)
@@ -74,7 +52,7 @@ def wake_before_event(w: WorldView) -> Draft:
 def medicine_alarms(w: WorldView) -> Draft:
     """Replace an alarm by two whose times a note tells."""
     f = notes_seed.facts(w.cast)
-    old = alarm_labelled(w, "Take medicine")
+    old = times.alarm_labelled(w, "Take medicine")
     label = w.rng.choice(("Medicine", f.medicine))
     daily: tuple[Check, ...] = tuple(
         added(
@@ -93,10 +71,10 @@ def medicine_alarms(w: WorldView) -> Draft:
         checks=(
             *daily,
             added("clock.alarms", f"Both are called {label}", count=2, label=Text(value=label)),
-            removed("clock.alarms", "The old alarm is gone", id=old.id),
+            template.removed("clock.alarms", "The old alarm is gone", id=old.id),
         ),
         golden=(
-            look(notes.get, note=note_titled(w, "Health").id),
+            look(notes.get, note=records.note_titled(w, "Health").id),
             *(
                 call(clock.add_alarm, time=time, label=label, days=EVERY_DAY)
                 for time in f.medicine_times
@@ -111,7 +89,7 @@ def time_the_oven(w: WorldView) -> Draft:
     """Start a timer for as long as a recipe says."""
     f = notes_seed.facts(w.cast)
     label = w.rng.choice(("Oven", "Baking", f.recipe))
-    note = note_titled(w, f.recipe)
+    note = records.note_titled(w, f.recipe)
     minutes = w.rng.choice((12, 16, 28, 31, 32, 44, 46))
     body = note.body.replace(f"{f.oven_minutes} minutes", f"{minutes} minutes")
     return Draft(
@@ -139,8 +117,8 @@ def time_the_oven(w: WorldView) -> Draft:
 @pack.template("start_in_their_city", apps=("clock", "calendar", "messages"))
 def start_in_their_city(w: WorldView) -> Draft:
     """Text somebody far away when an event begins by their clock."""
-    person = w.pick(without_chat(w))
-    event = event_titled(w, w.rng.choice(("Design workshop", "Quarterly planning")))
+    person = w.pick(records.without_chat(w))
+    event = times.event_titled(w, w.rng.choice(("Design workshop", "Quarterly planning")))
     clocks = w.state(Clock)
     zone = clocks.zones[w.rng.choice([city.zone for city in clocks.cities])]
     minutes = int(event.start[:2]) * 60 + int(event.start[3:]) + zone.offset_min
@@ -149,7 +127,7 @@ def start_in_their_city(w: WorldView) -> Draft:
         goal=f"{person.name} is in {zone.name} and will join {event.title} from there. Text them "
         "what their clock will show when it begins; only that time.",
         params={"person": person.id, "event": event.id, "zone": zone.id},
-        checks=texted(
+        checks=records.texted(
             w, person.phone, Time(value=there), says=f"{person.name} knows the time in {zone.name}"
         ),
         golden=(
@@ -173,13 +151,13 @@ def join_network_from_note(w: WorldView) -> Draft:
             ("Printer-7C1A", "the printer itself", "How to print", "Paper is in the drawer."),
         )
     )
-    network = network_named(w, name)
-    note = new_note_id(w)
+    network = times.network_named(w, name)
+    note = records.new_note_id(w)
     return Draft(
         goal=f"Connect me to the Wi-Fi of {words}. I wrote the password into a note once.",
         params={"network": network.id},
         patches=(
-            add_row(
+            template.add_row(
                 "notes.notes",
                 title=title,
                 body=f"{more}\nWi-Fi {name}: {network.password}",
@@ -187,7 +165,7 @@ def join_network_from_note(w: WorldView) -> Draft:
                 edited_s=w.cast.at(-18),
             ),
         ),
-        checks=joined(network.id, name),
+        checks=times.joined(network.id, name),
         golden=(
             look(notes.get, note=note),
             call(settings.join, network=network.id, password=network.password),
@@ -200,8 +178,8 @@ def join_network_from_text(w: WorldView) -> Draft:
     """Add a hidden network that a text named, and leave the old one."""
     f = facts(w.cast)
     return Draft(
-        goal=f"{first_name(f.flat.name)} texted me the name and the password of our new network "
-        "at home. It does not show by itself. Connect my phone to it.",
+        goal=f"{records.first_name(f.flat.name)} texted me the name and the password of our new "
+        "network at home. It does not show by itself. Connect my phone to it.",
         params={"name": f.wifi_name},
         checks=(
             added(
@@ -214,7 +192,7 @@ def join_network_from_text(w: WorldView) -> Draft:
             Value(app="os", path="wifi_network", to=f.wifi_name, says="The phone is in it"),
         ),
         golden=(
-            look(messages.get_thread, thread=chat_with(w, f.flat.phone).id),
+            look(messages.get_thread, thread=records.chat_with(w, f.flat.phone).id),
             call(settings.add_network, name=f.wifi_name, password=f.wifi_password),
         ),
     )
@@ -223,7 +201,7 @@ def join_network_from_text(w: WorldView) -> Draft:
 @pack.template("hotspot_for_friend", apps=("settings", "messages"))
 def hotspot_for_friend(w: WorldView) -> Draft:
     """Turn the hotspot on, and text what is needed to use it."""
-    person = w.pick(without_chat(w))
+    person = w.pick(records.without_chat(w))
     name = w.rng.choice(("Aster-Air", "Field Net", "Roof Net"))
     password = f"{w.rng.choice(('harvest', 'lantern', 'compass'))}{w.rng.randrange(100, 1000)}"
     return Draft(
@@ -237,7 +215,7 @@ def hotspot_for_friend(w: WorldView) -> Draft:
         allowed=("os.wifi",),
         checks=(
             Value(app="os", path="hotspot", to=True, says="The internet is shared"),
-            *texted(
+            *records.texted(
                 w,
                 person.phone,
                 Text(value=name, mode="contains"),
@@ -256,7 +234,7 @@ def hotspot_for_friend(w: WorldView) -> Draft:
 @pack.template("text_fact_about_phone", apps=("settings", "messages"), was="text_serial_number")
 def text_fact_about_phone(w: WorldView) -> Draft:
     """Text a fact about the phone."""
-    person = w.pick(without_chat(w))
+    person = w.pick(records.without_chat(w))
     phone = w.state(Settings).phone[PHONE]
     words, fact = w.rng.choice(
         (("its serial number", phone.serial), ("the number to call it by", phone.number))
@@ -265,7 +243,7 @@ def text_fact_about_phone(w: WorldView) -> Draft:
         goal=f"{person.name} takes out an insurance for this phone and needs {words}. Look it up "
         "and text it.",
         params={"person": person.id, "fact": fact},
-        checks=texted(
+        checks=records.texted(
             w, person.phone, Text(value=fact, mode="contains"), says=f"{person.name} has {words}"
         ),
         golden=(look(settings.about), call(messages.start, phone=person.phone, text=fact)),

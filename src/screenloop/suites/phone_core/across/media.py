@@ -10,13 +10,7 @@ from screenloop.phone.apps.messages import actions as messages
 from screenloop.phone.apps.messages.seed import facts, spoken
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, look
-from screenloop.suites.phone_core.worlds.records import (
-    chat_with,
-    new_note_id,
-    quiet,
-    texted,
-    without_chat,
-)
+from screenloop.suites.phone_core.worlds import records
 
 pack = Pack("media")
 
@@ -28,13 +22,13 @@ LATEST = 9
 @pack.template("text_photo_place", apps=("gallery", "messages"))
 def text_photo_place(w: WorldView) -> Draft:
     """Text somebody where a photo was taken."""
-    person = w.pick(without_chat(w))
+    person = w.pick(records.without_chat(w))
     photo = w.pick(found(w.state(State), ""), lambda p: bool(p.place))
     return Draft(
         goal=f'{person.name} likes my picture "{photo.title}" and wonders in which town I took it. '
         "Text just the name of the town.",
         params={"person": person.id, "photo": photo.id},
-        checks=texted(
+        checks=records.texted(
             w, person.phone, Text(value=photo.place), says=f"{person.name} knows the town"
         ),
         golden=(
@@ -49,13 +43,13 @@ def send_photo(w: WorldView) -> Draft:
     """Send somebody one of the latest pictures with some words."""
     f = facts(w.cast)
     person = w.rng.choice((f.flat, f.clinic, f.trip, f.debt, f.club, f.party))
-    thread = chat_with(w, person.phone)
+    thread = records.chat_with(w, person.phone)
     photo = w.pick(found(w.state(State), "")[:LATEST])
     text = w.rng.choice(CAPTIONS)
     return Draft(
         goal=f'Send {person.name} my picture "{photo.title}" together with the words "{text}"',
         params={"thread": thread.id, "photo": photo.id},
-        patches=quiet(thread),
+        patches=records.quiet(thread),
         checks=(
             added(
                 "messages.messages",
@@ -116,7 +110,7 @@ def list_of_documents(w: WorldView) -> Draft:
     folder = w.pick(s.folders)
     names = sorted(f.name for f in s.files if f.folder == folder.id)
     title = w.rng.choice(("To print", "Papers to check", "To sign"))
-    note = new_note_id(w)
+    note = records.new_note_id(w)
     return Draft(
         goal=f"I have to go through all documents in the folder {folder.name} on my phone. Start a "
         f'list "{title}" with one line for each, which I can tick off.',

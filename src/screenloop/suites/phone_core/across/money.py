@@ -18,14 +18,9 @@ from screenloop.phone.apps.wallet.seed import CATEGORIES, code_for
 from screenloop.phone.apps.wallet.state import State, spent
 from screenloop.phone.declare.cast import Member
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
+from screenloop.suites.phone_core.worlds import records
 from screenloop.suites.phone_core.worlds.money import asked, balance_is, plain, sent
-from screenloop.suites.phone_core.worlds.records import (
-    chat_with,
-    first_name,
-    note_titled,
-    quiet,
-    texted,
-)
+from screenloop.suites.phone_core.worlds.records import chat_with, first_name, quiet, texted
 
 pack = Pack("money")
 
@@ -307,7 +302,7 @@ def bill_of_garage(w: WorldView) -> Draft:
             added("wallet.bills", f"It is due on {f.service_day}", due=f.service_day),
         ),
         golden=(
-            look(notes.get, note=note_titled(w, "Car").id),
+            look(notes.get, note=records.note_titled(w, "Car").id),
             call(wallet.add_bill, payee=payee, amount=plain(f.garage_cents), due=f.service_day),
         ),
     )

@@ -14,15 +14,8 @@ from screenloop.phone.apps.messages.state import person_of, thread_of
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.phone.apps.notes import seed as notes_seed
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, look, set_row
-from screenloop.suites.phone_core.worlds.records import (
-    at_s,
-    chat_with,
-    lines_of,
-    note_titled,
-    quiet,
-    texted,
-    without_chat,
-)
+from screenloop.suites.phone_core.worlds import records
+from screenloop.suites.phone_core.worlds.records import at_s, chat_with, note_titled, quiet, texted
 
 pack = Pack("communication")
 
@@ -33,7 +26,7 @@ pack = Pack("communication")
 @pack.template("text_number_on", apps=("messages", "contacts"))
 def text_number_on(w: WorldView) -> Draft:
     """Give somebody another one's number."""
-    to = w.pick(without_chat(w))
+    to = w.pick(records.without_chat(w))
     asked = w.pick(w.state(contacts.State).people, lambda p: p.id != to.id)
     return Draft(
         goal=f"{to.name} wants to call {asked.name}. Text {to.name} the number.",
@@ -52,7 +45,7 @@ def text_number_on(w: WorldView) -> Draft:
 def text_code_from_note(w: WorldView) -> Draft:
     """Text a fact from a note."""
     f = notes_seed.facts(w.cast)
-    to = w.pick(without_chat(w))
+    to = w.pick(records.without_chat(w))
     words, title, fact = w.rng.choice(
         (
             (
@@ -169,7 +162,7 @@ def send_shopping_list(w: WorldView) -> Draft:
     to = facts(w.cast).flat
     thread = chat_with(w, to.phone)
     note = note_titled(w, "Groceries")
-    left = tuple(line.text for line in lines_of(w, note) if not line.done)
+    left = tuple(line.text for line in records.lines_of(w, note) if not line.done)
     return Draft(
         goal=f"{to.name} goes shopping for us. Text them, in one message, the groceries that are "
         "not ticked yet, each as it stands there with its amount, and nothing else.",
@@ -187,7 +180,7 @@ def send_shopping_list(w: WorldView) -> Draft:
 def share_note_text(w: WorldView) -> Draft:
     """Send a note as it is."""
     note = note_titled(w, w.rng.choice(("Living room window", "Health", "Car")))
-    to = w.pick(without_chat(w))
+    to = w.pick(records.without_chat(w))
     words = {
         "Living room window": "the size of my living room window",
         "Health": "when I take my medicine",

@@ -15,26 +15,10 @@ from screenloop.phone.apps.messages.state import State as Chats
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.phone.apps.notes import seed as notes_seed
 from screenloop.phone.declare.cast import CITIES
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    add_row,
-    added,
-    call,
-    changed,
-    look,
-    set_row,
-)
-from screenloop.suites.phone_core.worlds.records import (
-    chat_with,
-    first_name,
-    new_note_id,
-    note_titled,
-    quiet,
-    texted,
-    without_chat,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView
+from screenloop.suites.phone_core.worlds import records
+from screenloop.suites.phone_core.worlds.records import chat_with, first_name, note_titled, texted
 from screenloop.suites.phone_core.worlds.times import event_titled, on_day, planned, said, text_to
 
 pack = Pack("time")
@@ -63,7 +47,7 @@ def invite_people_of_city(w: WorldView) -> Draft:
         goal=f"All of my contacts who live in {city} shall come along to {title}. Invite them.",
         params={"event": event.id, "city": city, "names": list(names)},
         checks=(
-            changed(
+            template.changed(
                 "calendar.events",
                 event.id,
                 "All of them are invited, nobody else",
@@ -71,8 +55,8 @@ def invite_people_of_city(w: WorldView) -> Draft:
             ),
         ),
         golden=(
-            look(contacts.search, text=city),
-            *(call(calendar.invite, event=event.id, name=name) for name in names),
+            template.look(contacts.search, text=city),
+            *(template.call(calendar.invite, event=event.id, name=name) for name in names),
         ),
     )
 
@@ -89,8 +73,8 @@ def number_of_organiser(w: WorldView) -> Draft:
         params={"event": event.id, "person": person.id},
         checks=(AnswerIs(to=Text(value=person.phone, mode="digits"), says="The number is right"),),
         golden=(
-            look(calendar.get, event=event.id, date=event.date),
-            look(contacts.get, person=person.id),
+            template.look(calendar.get, event=event.id, date=event.date),
+            template.look(contacts.get, person=person.id),
             Answer(text=person.phone),
         ),
     )
@@ -107,7 +91,7 @@ def birthday_into_calendar(w: WorldView) -> Draft:
         goal=f"Look up when {person.name} was born and keep the next birthday in my calendar: "
         f'"{title}", all day, among the family events, with a reminder a day before.',
         params={"person": person.id, "day": day},
-        patches=(set_row("contacts.people", person.id, birthday=born),),
+        patches=(template.set_row("contacts.people", person.id, birthday=born),),
         checks=planned(
             title,
             "The birthday is kept",
@@ -117,8 +101,8 @@ def birthday_into_calendar(w: WorldView) -> Draft:
             reminder_min=1440,
         ),
         golden=(
-            look(contacts.get, person=person.id),
-            call(
+            template.look(contacts.get, person=person.id),
+            template.call(
                 calendar.add,
                 title=title,
                 date=day,
@@ -163,8 +147,8 @@ def visit_into_calendar(w: WorldView) -> Draft:
         params={"title": title, "day": day, "start": start, "end": end},
         checks=planned(title, f"{title} is planned", date=day, start=start, end=end),
         golden=(
-            look(messages.get_thread, thread=chat_with(w, phone).id),
-            call(calendar.add, title=title, date=day, start=start, end=end),
+            template.look(messages.get_thread, thread=chat_with(w, phone).id),
+            template.call(calendar.add, title=title, date=day, start=start, end=end),
         ),
     )
 
@@ -191,8 +175,8 @@ def party_into_calendar(w: WorldView) -> Draft:
             ),
         ),
         golden=(
-            look(messages.get_thread, thread=chat_with(w, f.party.phone).id),
-            call(
+            template.look(messages.get_thread, thread=chat_with(w, f.party.phone).id),
+            template.call(
                 calendar.add,
                 title=title,
                 date=f.party_day,
@@ -228,8 +212,8 @@ def review_into_calendar(w: WorldView) -> Draft:
             ),
         ),
         golden=(
-            look(messages.get_thread, thread=chat_with(w, f.review.phone).id),
-            call(
+            template.look(messages.get_thread, thread=chat_with(w, f.review.phone).id),
+            template.call(
                 calendar.add,
                 title=title,
                 date=f.review_day,
@@ -238,8 +222,8 @@ def review_into_calendar(w: WorldView) -> Draft:
                 location=f.review_room,
                 calendar="work",
             ),
-            look(contacts.search, text=guest.phone),
-            call(calendar.invite, event=NEW_EVENT, name=guest.name),
+            template.look(contacts.search, text=guest.phone),
+            template.call(calendar.invite, event=NEW_EVENT, name=guest.name),
         ),
     )
 
@@ -256,7 +240,7 @@ def dinner_confirmed(w: WorldView) -> Draft:
         f'plan "Dinner" in my calendar: at the time that holds now, for two hours, at '
         f"{f.dinner_place}.",
         params={"day": f.dinner_day, "text": text},
-        patches=quiet(thread),
+        patches=records.quiet(thread),
         checks=(
             *texted(w, f.dinner.phone, Text(value=text), says="The answer was sent"),
             *planned(
@@ -269,9 +253,9 @@ def dinner_confirmed(w: WorldView) -> Draft:
             ),
         ),
         golden=(
-            look(messages.get_thread, thread=thread.id),
-            call(messages.send, thread=thread.id, text=text),
-            call(
+            template.look(messages.get_thread, thread=thread.id),
+            template.call(messages.send, thread=thread.id, text=text),
+            template.call(
                 calendar.add,
                 title="Dinner",
                 date=f.dinner_day,
@@ -287,7 +271,7 @@ def dinner_confirmed(w: WorldView) -> Draft:
 def offer_free_hour(w: WorldView) -> Draft:
     """Answer a text with the one offered hour that is free."""
     events = w.state(State).events
-    person = w.pick(without_chat(w))
+    person = w.pick(records.without_chat(w))
     starts = {
         day: sorted({o.event.start for o in on_day(w, day)})
         for day in (w.cast.day(n) for n in range(1, 12))
@@ -299,7 +283,7 @@ def offer_free_hour(w: WorldView) -> Draft:
     one, two, three = sorted((*busy, free))
     thread = f"thread{len(w.state(Chats).threads) + 1}"
     patches = (
-        add_row("messages.threads", phone=person.phone, unread=1),
+        template.add_row("messages.threads", phone=person.phone, unread=1),
         said(
             w,
             thread,
@@ -315,9 +299,9 @@ def offer_free_hour(w: WorldView) -> Draft:
         patches=patches,
         checks=texted(w, person.phone, Time(value=free), says=f"{person.name} knows the time"),
         golden=(
-            look(messages.get_thread, thread=thread),
-            look(calendar.day_events, day=day),
-            call(messages.send, thread=thread, text=free),
+            template.look(messages.get_thread, thread=thread),
+            template.look(calendar.day_events, day=day),
+            template.call(messages.send, thread=thread, text=free),
         ),
     )
 
@@ -342,12 +326,12 @@ def decline_and_explain(w: WorldView) -> Draft:
         patches=patches,
         allowed=("messages.threads.archived",),
         checks=(
-            changed("calendar.events", event.id, f"{event.title} is declined", reply="no"),
+            template.changed("calendar.events", event.id, f"{event.title} is declined", reply="no"),
             *texted(w, person.phone, Text(value=text), says=f"{person.name} got the text"),
         ),
         golden=(
-            look(calendar.day_events, day=event.date),
-            call(calendar.answer, event=event.id, reply="no"),
+            template.look(calendar.day_events, day=event.date),
+            template.call(calendar.answer, event=event.id, reply="no"),
             send,
         ),
     )
@@ -363,15 +347,15 @@ def list_of_day(w: WorldView) -> Draft:
     day = w.pick(days, lambda d: 2 <= len(on_day(w, d)) <= 4)
     titles = [o.event.title for o in on_day(w, day)]
     title = DAY_NAMES[date.fromisoformat(day).weekday()]
-    note = new_note_id(w)
+    note = records.new_note_id(w)
     return Draft(
         goal=f'Make a list "{title}" where I can tick off what I have planned on {spoken(day)}, '
         "one line for each, by its name.",
         params={"day": day, "titles": titles},
         checks=(
-            added("notes.notes", "There is a list", weight=0, title=Text(value=title)),
+            template.added("notes.notes", "There is a list", weight=0, title=Text(value=title)),
             *(
-                added(
+                template.added(
                     "notes.items",
                     f"{line} is on it",
                     note=note,
@@ -382,8 +366,8 @@ def list_of_day(w: WorldView) -> Draft:
             ),
         ),
         golden=(
-            look(calendar.day_events, day=day),
-            call(notes.add, title=title, items="\n".join(titles)),
+            template.look(calendar.day_events, day=day),
+            template.call(notes.add, title=title, items="\n".join(titles)),
         ),
     )
 
@@ -409,8 +393,8 @@ def flight_into_calendar(w: WorldView) -> Draft:
             reminder_min=1440,
         ),
         golden=(
-            look(notes.get, note=note_titled(w, "Flight and hotel").id),
-            call(
+            template.look(notes.get, note=note_titled(w, "Flight and hotel").id),
+            template.call(
                 calendar.add,
                 title=title,
                 date=f.flight_day,
@@ -440,8 +424,8 @@ def service_into_calendar(w: WorldView) -> Draft:
             note=Money(cents=f.garage_cents),
         ),
         golden=(
-            look(notes.get, note=note_titled(w, "Car").id),
-            call(
+            template.look(notes.get, note=note_titled(w, "Car").id),
+            template.call(
                 calendar.add,
                 title=title,
                 date=f.service_day,

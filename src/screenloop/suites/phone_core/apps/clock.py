@@ -7,18 +7,8 @@ from screenloop.criteria import AnswerIs, Changed, Count, Text, Time, Value
 from screenloop.phone.apps.calendar.state import later
 from screenloop.phone.apps.clock import actions as clock
 from screenloop.phone.apps.clock.state import State, Zone
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    add_row,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-    set_row,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
 from screenloop.suites.phone_core.worlds.times import alarm_labelled, weekdays
 
 pack = Pack("time")
@@ -177,9 +167,9 @@ def delete_unused_alarms(w: WorldView) -> Draft:
     return Draft(
         goal="Tidy up my alarms: those that are switched off can go for good.",
         params={"off": [a.id for a in off]},
-        patches=tuple(set_row("clock.alarms", a.id, enabled=a not in off) for a in alarms),
+        patches=tuple(template.set_row("clock.alarms", a.id, enabled=a not in off) for a in alarms),
         checks=(
-            removed(
+            template.removed(
                 "clock.alarms",
                 "All alarms that were off are gone",
                 weight=2,
@@ -209,7 +199,7 @@ def first_alarm_of_day(w: WorldView) -> Draft:
     return Draft(
         goal=f"At what time do I hear the first alarm on {weekdays(day)}?",
         params={"day": day},
-        patches=tuple(set_row("clock.alarms", a.id, enabled=a.id in on) for a in alarms),
+        patches=tuple(template.set_row("clock.alarms", a.id, enabled=a.id in on) for a in alarms),
         checks=(AnswerIs(to=Time(value=min(ringing)), says="The first one that is on"),),
         golden=(look(clock.list_alarms), Answer(text=min(ringing))),
     )
@@ -247,7 +237,7 @@ def kitchen_timers(w: WorldView) -> Draft:
     labels = w.rng.sample(("Rice", "Potatoes", "Soup", "Beans", "Pudding"), 3)
     going, gone, _ = w.rng.sample((1, 2, 3), 3)
     rows = tuple(
-        add_row(
+        template.add_row(
             "clock.countdowns",
             label=label,
             total_s=900,
@@ -269,7 +259,7 @@ def kitchen_timers(w: WorldView) -> Draft:
                 f"The timer for {labels[going - 1]} runs",
                 state="running",
             ),
-            removed(
+            template.removed(
                 "clock.countdowns", f"The timer for {labels[gone - 1]} is gone", id=f"timer{gone}"
             ),
         ),
@@ -295,7 +285,7 @@ def other_city(w: WorldView) -> Draft:
         params={"gone": gone.id, "comes": comes.id},
         checks=(
             added("clock.cities", f"{comes.name} is there", zone=comes.id),
-            removed("clock.cities", f"{gone.name} is not", zone=gone.id),
+            template.removed("clock.cities", f"{gone.name} is not", zone=gone.id),
         ),
         golden=(call(clock.add_city, zone=comes.id), call(clock.remove_city, zone=gone.id)),
     )

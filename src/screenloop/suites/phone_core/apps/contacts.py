@@ -6,17 +6,8 @@ from screenloop.actions import Answer, Tool
 from screenloop.criteria import AnswerIs, Changed, Count, Date, Set, Text
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.declare.cast import CITIES
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-    set_row,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
 
 pack = Pack("communication")
 
@@ -74,7 +65,7 @@ def delete_contact(w: WorldView) -> Draft:
     return Draft(
         goal=f"I no longer know {person.name} from {person.city}. Delete that contact.",
         params={"person": person.id},
-        checks=(removed("contacts.people", f"{person.name} is gone", id=person.id),),
+        checks=(template.removed("contacts.people", f"{person.name} is gone", id=person.id),),
         golden=(call(contacts.delete, person=person.id),),
     )
 
@@ -194,7 +185,9 @@ def only_favourite(w: WorldView) -> Draft:
     return Draft(
         goal=f"Of my favourite people, only {kept.name} should stay a favourite.",
         params={"kept": kept.id},
-        patches=tuple(set_row("contacts.people", p.id, favourite=p in chosen) for p in people),
+        patches=tuple(
+            template.set_row("contacts.people", p.id, favourite=p in chosen) for p in people
+        ),
         checks=(
             changed(
                 "contacts.people",

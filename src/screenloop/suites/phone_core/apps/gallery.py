@@ -11,17 +11,8 @@ from screenloop.phone.apps.gallery.seed import Photo
 from screenloop.phone.apps.gallery.state import State, found
 from screenloop.phone.apps.messages.seed import spoken
 from screenloop.phone.declare.cast import CITIES
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-    set_row,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
 from screenloop.suites.phone_core.worlds.money import day_of
 from screenloop.suites.phone_core.worlds.records import listed
 
@@ -183,7 +174,7 @@ def dissolve_album(w: WorldView) -> Draft:
         "album. The pictures left in it may go wherever they go by themselves.",
         params={"album": album, "kept": [photo.id for photo in kept]},
         checks=(
-            removed("gallery.albums", f"{name} is gone", id=album),
+            template.removed("gallery.albums", f"{name} is gone", id=album),
             *(_photo(photo, f"{photo.title} is in {other}", album=target) for photo in kept),
             changed(
                 "gallery.photos",
@@ -210,8 +201,10 @@ def delete_for_good(w: WorldView) -> Draft:
         "away before: none of them can be brought back.",
         params={"photo": photo.id},
         checks=(
-            removed("gallery.photos", f"{photo.title} is gone for good", weight=2, id=photo.id),
-            removed(
+            template.removed(
+                "gallery.photos", f"{photo.title} is gone for good", weight=2, id=photo.id
+            ),
+            template.removed(
                 "gallery.photos", "So are the pictures of the trash", count=len(gone), trashed=True
             ),
         ),
@@ -277,7 +270,7 @@ def tidy_files(w: WorldView) -> Draft:
             changed(
                 "gallery.files", moved.id, f"{moved.name} is in {folder.name}", folder=folder.id
             ),
-            removed("gallery.files", f"{deleted.name} is gone", id=deleted.id),
+            template.removed("gallery.files", f"{deleted.name} is gone", id=deleted.id),
         ),
         golden=(
             call(gallery.rename_file, file=renamed.id, name=name),
@@ -296,7 +289,7 @@ def largest_document(w: WorldView) -> Draft:
     return Draft(
         goal="Which document on my phone takes the most space? Tell me just its name.",
         params={"file": file.id},
-        patches=(set_row("gallery.files", file.id, size_kb=size_kb),),
+        patches=(template.set_row("gallery.files", file.id, size_kb=size_kb),),
         checks=(AnswerIs(to=Text(value=file.name), says="The largest document"),),
         golden=(
             *(look(gallery.folder_files, folder=folder.id) for folder in s.folders),

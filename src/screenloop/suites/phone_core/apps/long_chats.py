@@ -13,27 +13,9 @@ from screenloop.phone.apps.messages.state import messages_of, person_of
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.phone.apps.notes import seed as notes_seed
 from screenloop.phone.apps.notes.state import State as Notes
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-    set_row,
-)
-from screenloop.suites.phone_core.worlds.records import (
-    at_s,
-    chat_with,
-    first_name,
-    message_in,
-    new_note_id,
-    note_titled,
-    quiet,
-    texted,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
+from screenloop.suites.phone_core.worlds import records
 
 pack = Pack("communication")
 
@@ -60,14 +42,14 @@ def schedule_for_two(w: WorldView) -> Draft:
                 f"It goes out to {person.name}",
                 phone=Text(value=person.phone, mode="digits"),
                 text=Text(value=text),
-                at_s=at_s(day, clock),
+                at_s=records.at_s(day, clock),
             )
             for person, clock in plan
         ),
         golden=tuple(
             call(
                 messages.schedule,
-                thread=chat_with(w, person.phone).id,
+                thread=records.chat_with(w, person.phone).id,
                 text=text,
                 date=day,
                 time=clock,
@@ -82,20 +64,24 @@ def pass_booking_on(w: WorldView) -> Draft:
     """Forward two messages of one conversation to somebody else."""
     f = facts(w.cast)
     to = w.rng.choice((f.dinner, f.flat, f.club, f.party))
-    thread = chat_with(w, to.phone)
-    ids = [message_in(w, f.trip.phone, words) for words in (f"Train {f.train}", f.hotel_code)]
+    thread = records.chat_with(w, to.phone)
+    ids = [
+        records.message_in(w, f.trip.phone, words) for words in (f"Train {f.train}", f.hotel_code)
+    ]
     texts = [w.state(Chats).messages[message].text for message in ids]
     return Draft(
         goal=f"{to.name} comes along to {f.trip_city}. Pass on the two messages of "
-        f"{first_name(f.trip.name)} about our train and about the booking code, word for word, "
-        "and put a star on both.",
+        f"{records.first_name(f.trip.name)} about our train and about the booking code, word for "
+        "word, and put a star on both.",
         params={"thread": thread.id, "messages": ids},
-        patches=quiet(thread),
+        patches=records.quiet(thread),
         checks=(
             *(
                 check
                 for text in texts
-                for check in texted(w, to.phone, Text(value=text), says=f"{to.name} got: {text}")
+                for check in records.texted(
+                    w, to.phone, Text(value=text), says=f"{to.name} got: {text}"
+                )
             ),
             changed("messages.messages", ids, "Both messages have a star", starred=True),
         ),
@@ -111,7 +97,7 @@ def end_of_friendship(w: WorldView) -> Draft:
     """Block somebody, note why, and delete what was written."""
     f = facts(w.cast)
     member = w.rng.choice((f.debt, f.trip, f.club))
-    thread = chat_with(w, member.phone)
+    thread = records.chat_with(w, member.phone)
     person = person_of(w.state(contacts.State), member.phone)
     assert person is not None
     count = len(messages_of(w.state(Chats), thread.id))
@@ -119,7 +105,7 @@ def end_of_friendship(w: WorldView) -> Draft:
         goal=f"I want no more contact with {member.name}: block them, take them out of my "
         f'favourites, note with the contact: "No more calls", and delete what we wrote.',
         params={"person": person.id, "thread": thread.id},
-        patches=(set_row("contacts.people", person.id, favourite=True),),
+        patches=(template.set_row("contacts.people", person.id, favourite=True),),
         checks=(
             changed("contacts.people", person.id, f"{member.name} is blocked", blocked=True),
             changed(
@@ -131,8 +117,10 @@ def end_of_friendship(w: WorldView) -> Draft:
                 "The contact says so",
                 note=Text(value="No more calls"),
             ),
-            removed("messages.threads", "The conversation is gone", id=thread.id),
-            removed("messages.messages", "So are its messages", count=count, thread=thread.id),
+            template.removed("messages.threads", "The conversation is gone", id=thread.id),
+            template.removed(
+                "messages.messages", "So are its messages", count=count, thread=thread.id
+            ),
         ),
         golden=(
             call(contacts.favourite, person=person.id, on=False),
@@ -156,7 +144,7 @@ def list_that_reminds(w: WorldView) -> Draft:
     done = w.rng.randrange(3)
     day = w.cast.day(w.rng.randrange(2, 25))
     clock = w.rng.choice(("07:30", "11:15", "16:45"))
-    note = new_note_id(w)
+    note = records.new_note_id(w)
     row: dict[str, Any] = {"title": Text(value=title)}
     first_item = len(w.state(Notes).items) + 1
     return Draft(
@@ -180,7 +168,7 @@ def list_that_reminds(w: WorldView) -> Draft:
                 "notes.notes",
                 f"It reminds on {spoken(day)} at {clock}",
                 **row,
-                remind_s=at_s(day, clock),
+                remind_s=records.at_s(day, clock),
             ),
         ),
         golden=(
@@ -196,7 +184,7 @@ def list_that_reminds(w: WorldView) -> Draft:
 def colour_by_topic(w: WorldView) -> Draft:
     """Give three notes one colour."""
     titles = ("Guest Wi-Fi", "Car", "Living room window")
-    ids = tuple(note_titled(w, title).id for title in titles)
+    ids = tuple(records.note_titled(w, title).id for title in titles)
     colour = w.rng.choice(("orange", "purple", "pink"))
     return Draft(
         goal=f"My notes about the Wi-Fi for guests, the car and the living room window should all "
@@ -214,7 +202,7 @@ def colour_by_topic(w: WorldView) -> Draft:
 def say_yes_to_dinner(w: WorldView) -> Draft:
     """Answer an invitation, and write down where and when."""
     f = facts(w.cast)
-    thread = chat_with(w, f.dinner.phone)
+    thread = records.chat_with(w, f.dinner.phone)
     text = w.rng.choice(("I will be there!", "Fine with me, see you then."))
     body = f"{spoken(f.dinner_day)}, {f.dinner_time}, {f.dinner_address}"
     row: dict[str, Any] = {"title": Text(value=f"Dinner at {f.dinner_place}")}
@@ -225,13 +213,13 @@ def say_yes_to_dinner(w: WorldView) -> Draft:
         Text(value=f.dinner_address, mode="contains"),
     )
     return Draft(
-        goal=f'Answer {first_name(f.dinner.name)} about dinner: "{text}" Then make a note '
+        goal=f'Answer {records.first_name(f.dinner.name)} about dinner: "{text}" Then make a note '
         f'"Dinner at {f.dinner_place}" with the date, the time that holds now, and the address, '
         "and keep it at the top.",
         params={"thread": thread.id, "text": text},
-        patches=quiet(thread),
+        patches=records.quiet(thread),
         checks=(
-            *texted(w, f.dinner.phone, Text(value=text), says="The answer is sent"),
+            *records.texted(w, f.dinner.phone, Text(value=text), says="The answer is sent"),
             *(
                 added("notes.notes", words, **row, body=part)
                 for part, words in zip(noted, says, strict=True)
@@ -242,7 +230,7 @@ def say_yes_to_dinner(w: WorldView) -> Draft:
             look(messages.get_thread, thread=thread.id),
             call(messages.send, thread=thread.id, text=text),
             call(notes.add, title=f"Dinner at {f.dinner_place}", body=body),
-            call(notes.pin, note=new_note_id(w), on=True),
+            call(notes.pin, note=records.new_note_id(w), on=True),
         ),
     )
 
@@ -253,12 +241,12 @@ def guest_saved_and_texted(w: WorldView) -> Draft:
     f = facts(w.cast)
     fact = notes_seed.facts(w.cast).wifi_password
     person = f.plumber
-    thread = chat_with(w, person.phone)
+    thread = records.chat_with(w, person.phone)
     return Draft(
         goal="The plumber will need our Wi-Fi for guests. Save them in my contacts under their "
         "full name, as a favourite, and text them the password; I have noted it.",
         params={"name": person.name, "phone": person.phone, "fact": fact},
-        patches=quiet(thread),
+        patches=records.quiet(thread),
         checks=(
             added(
                 "contacts.people",
@@ -272,7 +260,7 @@ def guest_saved_and_texted(w: WorldView) -> Draft:
                 name=Text(value=person.name),
                 favourite=True,
             ),
-            *texted(
+            *records.texted(
                 w,
                 person.phone,
                 Text(value=fact, mode="contains"),
@@ -284,7 +272,7 @@ def guest_saved_and_texted(w: WorldView) -> Draft:
             look(messages.get_thread, thread=thread.id),
             call(messages.save_contact, thread=thread.id, name=person.name),
             call(contacts.favourite, person=NEW_PERSON, on=True),
-            look(notes.get, note=note_titled(w, "Guest Wi-Fi").id),
+            look(notes.get, note=records.note_titled(w, "Guest Wi-Fi").id),
             call(messages.send, thread=thread.id, text=fact),
         ),
     )
@@ -296,7 +284,7 @@ def drive_to_practice(w: WorldView) -> Draft:
     f = facts(w.cast)
     person = person_of(w.state(contacts.State), f.clinic.phone)
     assert person is not None
-    name = first_name(f.clinic.name)
+    name = records.first_name(f.clinic.name)
     row: dict[str, Any] = {"title": Text(value=f"Drive {name}")}
     return Draft(
         goal=f"I drive {f.clinic.name} to {f.clinic_doctor}. Write the address of the practice "
@@ -316,13 +304,13 @@ def drive_to_practice(w: WorldView) -> Draft:
                 "It reminds on the right day",
                 weight=2,
                 **row,
-                remind_s=at_s(f.clinic_day, "07:30"),
+                remind_s=records.at_s(f.clinic_day, "07:30"),
             ),
         ),
         golden=(
-            look(messages.get_thread, thread=chat_with(w, f.clinic.phone).id),
+            look(messages.get_thread, thread=records.chat_with(w, f.clinic.phone).id),
             call(contacts.write_note, person=person.id, note=f.clinic_address),
             call(notes.add, title=f"Drive {name}"),
-            call(notes.remind, note=new_note_id(w), date=f.clinic_day, time="07:30"),
+            call(notes.remind, note=records.new_note_id(w), date=f.clinic_day, time="07:30"),
         ),
     )

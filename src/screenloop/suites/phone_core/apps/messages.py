@@ -8,27 +8,10 @@ from screenloop.phone.apps.messages import actions as messages
 from screenloop.phone.apps.messages.seed import BANK, DENTIST, SHOP, facts, spoken
 from screenloop.phone.apps.messages.state import State, messages_of
 from screenloop.phone.declare.cast import Member
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    add_row,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-    set_row,
-)
-from screenloop.suites.phone_core.worlds.records import (
-    at_s,
-    chat_with,
-    first_name,
-    message_in,
-    quiet,
-    texted,
-    without_chat,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, changed, removed
+from screenloop.suites.phone_core.worlds import records
+from screenloop.suites.phone_core.worlds.records import chat_with, first_name, texted, without_chat
 
 pack = Pack("communication")
 
@@ -85,7 +68,7 @@ def reply_to_friend(w: WorldView) -> Draft:
     return Draft(
         goal=f'Reply to {words}: "{text}"',
         params={"thread": thread.id, "text": text},
-        patches=quiet(thread),
+        patches=records.quiet(thread),
         checks=texted(w, person.phone, Text(value=text), says="The reply went to the right person"),
         golden=(call(messages.send, thread=thread.id, text=text),),
     )
@@ -96,7 +79,7 @@ def forward_party_address(w: WorldView) -> Draft:
     """Pass somebody's message on as it is."""
     f = facts(w.cast)
     person = w.pick(without_chat(w))
-    message = message_in(w, f.party.phone, f.party_address)
+    message = records.message_in(w, f.party.phone, f.party_address)
     text = w.state(State).messages[message].text
     return Draft(
         goal=f"{person.name} is invited to the surprise party, too. Pass on the message that says "
@@ -120,13 +103,13 @@ def schedule_text(w: WorldView) -> Draft:
         goal=f'Have this text go out to {person.name} on {spoken(day)} at {clock}: "{text}"',
         params={"thread": thread.id, "text": text, "day": day, "clock": clock},
         checks=(
-            added(
+            template.added(
                 "messages.scheduled",
                 "The text waits for its time",
                 weight=2,
                 text=Text(value=text),
                 phone=Text(value=person.phone, mode="digits"),
-                at_s=at_s(day, clock),
+                at_s=records.at_s(day, clock),
             ),
         ),
         golden=(call(messages.schedule, thread=thread.id, text=text, date=day, time=clock),),
@@ -140,14 +123,16 @@ def cancel_scheduled_text(w: WorldView) -> Draft:
     dropped, hurried = w.rng.sample((f.dinner, f.flat, f.trip, f.club, f.party), 2)
     words = w.rng.sample(REMINDERS, 2)
     rows = tuple(
-        add_row("messages.scheduled", phone=person.phone, text=text, at_s=w.cast.at(day, "18:30"))
+        template.add_row(
+            "messages.scheduled", phone=person.phone, text=text, at_s=w.cast.at(day, "18:30")
+        )
         for person, text, day in ((dropped, words[0], 2), (hurried, words[1], 3))
     )
     return Draft(
         goal=f"I had two texts prepared for later. The one to {first_name(dropped.name)} should "
         f"not go out at all. The one to {first_name(hurried.name)} should go out right now.",
         params={"dropped": dropped.phone, "hurried": hurried.phone},
-        patches=(*rows, *quiet(chat_with(w, hurried.phone))),
+        patches=(*rows, *records.quiet(chat_with(w, hurried.phone))),
         checks=(
             removed(
                 "messages.scheduled", f"The text to {dropped.name} is called off", id="scheduled1"
@@ -188,7 +173,7 @@ def ask_and_tell(w: WorldView) -> Draft:
         allowed=("messages.threads.answered", "messages.threads.archived"),
         checks=(
             *texted(w, person.phone, Text(value=question), says="The question was asked"),
-            added(
+            template.added(
                 "messages.messages",
                 "Only the answer came in",
                 weight=0,
@@ -200,7 +185,7 @@ def ask_and_tell(w: WorldView) -> Draft:
         golden=(
             call(messages.send, thread=thread.id, text=question),
             Wait(seconds=25),
-            look(messages.get_thread, thread=thread.id),
+            template.look(messages.get_thread, thread=thread.id),
             Answer(text=str(number)),
         ),
     )
@@ -225,7 +210,7 @@ def text_moved_review(w: WorldView) -> Draft:
             says=f"{person.name} knows the new day, time and room",
         ),
         golden=(
-            look(messages.get_thread, thread=chat_with(w, f.review.phone).id),
+            template.look(messages.get_thread, thread=chat_with(w, f.review.phone).id),
             call(messages.start, phone=person.phone, text=text),
         ),
     )
@@ -289,7 +274,8 @@ def read_everything(w: WorldView) -> Draft:
     return Draft(
         goal="I have seen all my new texts on the watch. Nothing should count as unread any more.",
         patches=tuple(
-            set_row("messages.threads", thread.id, unread=w.rng.randrange(1, 4)) for thread in new
+            template.set_row("messages.threads", thread.id, unread=w.rng.randrange(1, 4))
+            for thread in new
         ),
         checks=(
             Count(
@@ -316,7 +302,7 @@ def star_found_message(w: WorldView) -> Draft:
             ("how far we read in the book club", f.club, f"chapter {f.club_chapter}"),
         )
     )
-    message = message_in(w, person.phone, inside)
+    message = records.message_in(w, person.phone, inside)
     return Draft(
         goal=f"Put a star on the text that tells {words}, so that I find it again.",
         params={"message": message},

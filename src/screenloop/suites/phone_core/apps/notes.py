@@ -7,25 +7,10 @@ from screenloop.phone.apps.messages.seed import dollars, spoken
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.phone.apps.notes.seed import facts
 from screenloop.phone.apps.notes.state import State
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    added,
-    call,
-    changed,
-    removed,
-    set_row,
-)
-from screenloop.suites.phone_core.worlds.records import (
-    at_s,
-    day_before,
-    folder_id,
-    lines_of,
-    listed,
-    new_note_id,
-    note_titled,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed
+from screenloop.suites.phone_core.worlds import records
+from screenloop.suites.phone_core.worlds.records import day_before, folder_id, lines_of, note_titled
 
 pack = Pack("productivity")
 
@@ -88,11 +73,12 @@ def start_checklist(w: WorldView) -> Draft:
     """Make a list of things to tick off."""
     title, things = w.rng.choice(PARTIES)
     return Draft(
-        goal=f'Start a list "{title}" where I can tick things off: {listed(things).lower()}.',
+        goal=f'Start a list "{title}" where I can tick things off: '
+        f"{records.listed(things).lower()}.",
         params={"title": title},
         checks=(
             added("notes.notes", f"There is a list {title}", title=Text(value=title), body=""),
-            *(_on_list(new_note_id(w), thing) for thing in things),
+            *(_on_list(records.new_note_id(w), thing) for thing in things),
         ),
         golden=(call(notes.add, title=title, items="\n".join(things)),),
     )
@@ -143,7 +129,7 @@ def remind_on_evening_before(w: WorldView) -> Draft:
                 note.id,
                 f"It reminds on {spoken(day_before(day))} at {clock}",
                 weight=2,
-                remind_s=at_s(day_before(day), clock),
+                remind_s=records.at_s(day_before(day), clock),
             ),
         ),
         golden=(call(notes.remind, note=note.id, date=day_before(day), time=clock),),
@@ -159,7 +145,7 @@ def tick_packed(w: WorldView) -> Draft:
     note = note_titled(w, "Packing list")
     packed = w.sample(lines_of(w, note), 3, lambda line: not line.done)
     return Draft(
-        goal=f"My suitcase now holds the {listed([line.text.lower() for line in packed])}. "
+        goal=f"My suitcase now holds the {records.listed([line.text.lower() for line in packed])}. "
         "Tick them off.",
         params={"items": [line.id for line in packed]},
         checks=tuple(
@@ -179,11 +165,14 @@ def after_the_market(w: WorldView) -> Draft:
     gone = [line for line in lines if line.done] + bought
     names = [line.text.partition(",")[0].lower() for line in bought]
     return Draft(
-        goal=f"I have bought the {listed(names)}. On my list of groceries, keep only what is "
-        f'still to buy, and put these on it: "{fresh[0]}" and "{fresh[1]}".',
+        goal=f"I have bought the {records.listed(names)}. On my list of groceries, keep only what "
+        f'is still to buy, and put these on it: "{fresh[0]}" and "{fresh[1]}".',
         params={"bought": [line.id for line in bought], "fresh": fresh},
         checks=(
-            *(removed("notes.items", f"{line.text} is off the list", id=line.id) for line in gone),
+            *(
+                template.removed("notes.items", f"{line.text} is off the list", id=line.id)
+                for line in gone
+            ),
             *(_on_list(note.id, text) for text in fresh),
         ),
         golden=(
@@ -271,7 +260,7 @@ def bring_note_back(w: WorldView) -> Draft:
     return Draft(
         goal=f"By mistake I have deleted the note with {words}. Get it back.",
         params={"note": note.id},
-        patches=(set_row("notes.notes", note.id, trashed=True),),
+        patches=(template.set_row("notes.notes", note.id, trashed=True),),
         checks=(changed("notes.notes", note.id, f"The note with {words} is back", trashed=False),),
         golden=(call(notes.restore, note=note.id),),
     )
@@ -296,14 +285,14 @@ def throw_notes_away(w: WorldView) -> Draft:
         "brought back.",
         params={"note": note.id},
         checks=(
-            removed("notes.notes", "The note is gone for good", weight=2, id=note.id),
-            removed(
+            template.removed("notes.notes", "The note is gone for good", weight=2, id=note.id),
+            template.removed(
                 "notes.notes",
                 "So are those that were thrown away before",
                 count=len(trashed),
                 trashed=True,
             ),
-            removed(
+            template.removed(
                 "notes.items", "So are their lines", weight=0, count=len(lines), note=trashed[-1].id
             ),
         ),

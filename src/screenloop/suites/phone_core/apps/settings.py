@@ -6,17 +6,8 @@ from screenloop.actions import Answer
 from screenloop.criteria import AnswerIs, Changed, Check, Count, Expected, Number, Text, Value
 from screenloop.phone.apps.settings import actions as settings
 from screenloop.phone.apps.settings.state import CHIMES, PHONE, RINGTONES, SLEEPS, State
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    add_row,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
 
 pack = Pack("device")
 
@@ -173,7 +164,9 @@ def no_location_for_app(w: WorldView) -> Draft:
     """Take a permission from one app that another one keeps."""
     apps = ["calendar", "gallery", "shop", "wallet"]
     denied = w.rng.choice(apps)
-    rows = tuple(add_row("os.permissions", app=app, name="location", granted=True) for app in apps)
+    rows = tuple(
+        template.add_row("os.permissions", app=app, name="location", granted=True) for app in apps
+    )
     name = APP_NAMES[denied]
     return Draft(
         goal=f"I do not want {name} to know where I am any more. The other apps may go on as "
@@ -281,7 +274,7 @@ def tidy_accounts(w: WorldView) -> Draft:
             added(
                 "settings.accounts", f"{email} is there", service="Huddle", email=Text(value=email)
             ),
-            removed("settings.accounts", f"{gone.service} is gone", id=gone.id),
+            template.removed("settings.accounts", f"{gone.service} is gone", id=gone.id),
             changed(
                 "settings.accounts",
                 kept.id,

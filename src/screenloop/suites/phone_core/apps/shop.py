@@ -8,24 +8,9 @@ from screenloop.phone.apps.messages.seed import dollars, spoken
 from screenloop.phone.apps.shop import actions as shop
 from screenloop.phone.apps.shop import state as look_ups
 from screenloop.phone.apps.shop.state import State, found, totals_of
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-)
-from screenloop.suites.phone_core.worlds.money import (
-    DELIVERED,
-    HOME,
-    PACKED,
-    buyable,
-    colour_named,
-    day_of,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
+from screenloop.suites.phone_core.worlds import money
 
 pack = Pack("shopping")
 
@@ -57,7 +42,7 @@ def forget_wish(w: WorldView) -> Draft:
     return Draft(
         goal=f"I got the {name} for my birthday, so I do not have to wish for it any more.",
         params={"product": wished.product},
-        checks=(removed("shop.wishes", f"{name} is off the wish list", id=wished.id),),
+        checks=(template.removed("shop.wishes", f"{name} is off the wish list", id=wished.id),),
         golden=(call(shop.wish, product=wished.product, on=False),),
     )
 
@@ -130,9 +115,9 @@ def cost_of_cart(w: WorldView) -> Draft:
 @pack.template("when_ordered", apps=("shop",))
 def when_ordered(w: WorldView) -> Draft:
     """Tell the day and the price of an order, told by what was in it."""
-    order = w.pick(w.state(State).orders, lambda o: o.id not in ("order5", PACKED))
+    order = w.pick(w.state(State).orders, lambda o: o.id not in ("order5", money.PACKED))
     item = w.rng.choice(order.items)
-    day = day_of(w, order.placed_at)
+    day = money.day_of(w, order.placed_at)
     return Draft(
         goal=f"On which day did I order the {item.name}, and how much was that whole order?",
         params={"order": order.id},
@@ -157,12 +142,12 @@ def put_in_cart(w: WorldView) -> Draft:
     s = w.state(State)
     quantity = w.rng.choice((2, 3))
     product = w.pick(
-        buyable(w, 40_000, quantity), lambda p: all(p.id != line.product for line in s.cart)
+        money.buyable(w, 40_000, quantity), lambda p: all(p.id != line.product for line in s.cart)
     )
     colour = w.rng.choice(product.colours[1:])
     return Draft(
-        goal=f"I want {quantity} pieces of the {product.name} in {colour_named(colour)}. Put them "
-        "with the things that I am about to buy, but do not order yet.",
+        goal=f"I want {quantity} pieces of the {product.name} in {money.colour_named(colour)}. Put "
+        "them with the things that I am about to buy, but do not order yet.",
         params={"product": product.id, "colour": colour, "quantity": quantity},
         checks=(
             added("shop.cart", f"{product.name} is in the cart", weight=2, product=product.id),
@@ -186,7 +171,7 @@ def rethink_cart(w: WorldView) -> Draft:
         f"{names[1]}, and take the {names[2]} that I have been wishing for instead.",
         params={"dropped": dropped.id, "kept": kept.id, "wished": wished.product},
         checks=(
-            removed("shop.cart", f"{names[0]} is out of the cart", id=dropped.id),
+            template.removed("shop.cart", f"{names[0]} is out of the cart", id=dropped.id),
             changed("shop.cart", kept.id, f"{quantity} of {names[1]} are in it", quantity=quantity),
             added("shop.cart", f"{names[2]} is in it", product=wished.product, quantity=1),
         ),
@@ -205,7 +190,7 @@ def rethink_cart(w: WorldView) -> Draft:
 @pack.template("review_purchase", apps=("shop",))
 def review_purchase(w: WorldView) -> Draft:
     """Write a review of something bought."""
-    order = w.pick(w.state(State).orders, lambda o: o.id in DELIVERED)
+    order = w.pick(w.state(State).orders, lambda o: o.id in money.DELIVERED)
     item = w.rng.choice(order.items)
     stars, text = w.rng.choice(
         (
@@ -243,7 +228,7 @@ def move_and_redirect(w: WorldView) -> Draft:
     city, street = w.rng.choice(("Sunvale", "Mirador", "Port Alma")), w.rng.choice(STREETS)
     postcode = f"20{w.rng.randrange(100, 1000)}"
     address = f"address{len(w.state(State).addresses) + 1}"
-    name = w.state(State).addresses[HOME].name
+    name = w.state(State).addresses[money.HOME].name
     return Draft(
         goal=f"Nimbus should from now on deliver to {street}, {postcode} {city} by default. Save "
         f'that as "{label}", in my name, {name}, and have the order that is still being packed '
@@ -260,7 +245,7 @@ def move_and_redirect(w: WorldView) -> Draft:
                 postcode=postcode,
             ),
             Value(app="shop", path="default_address", to=address, says="It is the default"),
-            changed("shop.orders", PACKED, "The order goes there", address=address),
+            changed("shop.orders", money.PACKED, "The order goes there", address=address),
         ),
         golden=(
             call(
@@ -272,6 +257,6 @@ def move_and_redirect(w: WorldView) -> Draft:
                 postcode=postcode,
             ),
             call(shop.make_default, address=address),
-            call(shop.readdress, order=PACKED, address=address),
+            call(shop.readdress, order=money.PACKED, address=address),
         ),
     )

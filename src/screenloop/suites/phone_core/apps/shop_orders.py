@@ -7,22 +7,8 @@ from screenloop.phone.apps.shop import actions as shop
 from screenloop.phone.apps.shop.seed import Order, Speed, totals
 from screenloop.phone.apps.shop.state import State
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, changed, removed
-from screenloop.suites.phone_core.worlds.money import (
-    DELIVERED,
-    HOME,
-    NEW_ORDER,
-    PACKED,
-    PAY_WITH,
-    WORK,
-    buyable,
-    checkout,
-    colour_named,
-    empty_cart,
-    item_is,
-    ordered,
-    paid,
-    refunded,
-)
+from screenloop.suites.phone_core.worlds import money
+from screenloop.suites.phone_core.worlds.money import HOME, PAY_WITH, WORK, checkout, ordered, paid
 from screenloop.suites.phone_core.worlds.records import listed
 
 pack = Pack("shopping")
@@ -66,20 +52,20 @@ def order_cart_with_coupon(w: WorldView) -> Draft:
 @pack.template("buy_one_product", apps=("shop", "wallet"))
 def buy_one_product(w: WorldView) -> Draft:
     """Buy something in a colour and pay it."""
-    patches = empty_cart(w)
-    product = w.pick(buyable(w, 30_000))
+    patches = money.empty_cart(w)
+    product = w.pick(money.buyable(w, 30_000))
     colour = w.rng.choice(product.colours)
     address = w.rng.choice((HOME, WORK))
     source, words = w.rng.choice(PAY_WITH)
     cents = totals(product.price_cents, "standard", "").total
     label = w.state(State).addresses[address].label.lower()
     return Draft(
-        goal=f"Order one {product.name} in {colour_named(colour)} from Nimbus, with standard "
+        goal=f"Order one {product.name} in {money.colour_named(colour)} from Nimbus, with standard "
         f"delivery to my {label} address, and pay from {words}.",
         params={"product": product.id, "colour": colour, "address": address, "source": source},
         patches=patches,
         checks=(
-            *item_is(product, 1, colour),
+            *money.item_is(product, 1, colour),
             *ordered(w, address=address, speed="standard", total_cents=cents),
             *paid(w, cents, source),
         ),
@@ -97,7 +83,8 @@ def order_again(w: WorldView) -> Draft:
     order = w.pick(
         s.orders,
         lambda o: (
-            o.id in DELIVERED and all(s.products[i.product].stock >= i.quantity for i in o.items)
+            o.id in money.DELIVERED
+            and all(s.products[i.product].stock >= i.quantity for i in o.items)
         ),
     )
     source, words = w.rng.choice(PAY_WITH)
@@ -107,7 +94,7 @@ def order_again(w: WorldView) -> Draft:
     checks: list[Check] = [
         Value(
             app="shop",
-            path=f"orders/{NEW_ORDER}/items/{place}/{field}",
+            path=f"orders/{money.NEW_ORDER}/items/{place}/{field}",
             to=getattr(item, field),
             says=f"{item.name} is ordered as before",
             weight=0.5,
@@ -119,7 +106,7 @@ def order_again(w: WorldView) -> Draft:
         goal=f"I once bought {_names(order)} at Nimbus. Order exactly the same again, to my office "
         f"this time. It should be there {how}, paid from {words}.",
         params={"order": order.id, "speed": speed, "source": source},
-        patches=empty_cart(w),
+        patches=money.empty_cart(w),
         checks=(
             *checks,
             *ordered(w, address=WORK, speed=speed, total_cents=cents),
@@ -135,7 +122,7 @@ def order_again(w: WorldView) -> Draft:
 @pack.template("cancel_packed_order", apps=("shop", "wallet"))
 def cancel_packed_order(w: WorldView) -> Draft:
     """Call an order off, told by what is in it, for a reason."""
-    order = w.state(State).orders[PACKED]
+    order = w.state(State).orders[money.PACKED]
     reason, words = w.rng.choice(
         (
             ("Found it cheaper", "I found it cheaper elsewhere"),
@@ -150,7 +137,7 @@ def cancel_packed_order(w: WorldView) -> Draft:
         checks=(
             changed("shop.orders", order.id, "The order is cancelled", weight=2, state="cancelled"),
             changed("shop.orders", order.id, "The reason is right", reason=reason),
-            *refunded(w, order),
+            *money.refunded(w, order),
         ),
         golden=(call(shop.cancel, order=order.id, reason=reason),),
     )
@@ -159,7 +146,7 @@ def cancel_packed_order(w: WorldView) -> Draft:
 @pack.template("return_order", apps=("shop", "wallet"))
 def return_order(w: WorldView) -> Draft:
     """Send an order back, told by what was in it, for a reason."""
-    order = w.pick(w.state(State).orders, lambda o: o.id in DELIVERED)
+    order = w.pick(w.state(State).orders, lambda o: o.id in money.DELIVERED)
     reason, words = w.rng.choice(
         (
             ("Damaged", "arrived broken"),
@@ -174,7 +161,7 @@ def return_order(w: WorldView) -> Draft:
         checks=(
             changed("shop.orders", order.id, "The order goes back", weight=2, state="returned"),
             changed("shop.orders", order.id, "The reason is right", reason=reason),
-            *refunded(w, order),
+            *money.refunded(w, order),
         ),
         golden=(call(shop.give_back, order=order.id, reason=reason),),
     )

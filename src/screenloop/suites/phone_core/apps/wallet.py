@@ -10,24 +10,9 @@ from screenloop.phone.apps.wallet import actions as wallet
 from screenloop.phone.apps.wallet import state as look_ups
 from screenloop.phone.apps.wallet.seed import BALANCE, MoneyRequest, Transaction
 from screenloop.phone.apps.wallet.state import State, found, spent
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-)
-from screenloop.suites.phone_core.worlds.money import (
-    asked,
-    balance_is,
-    bill_paid,
-    plain,
-    sent,
-    topped_up,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
+from screenloop.suites.phone_core.worlds import money
 
 pack = Pack("money")
 
@@ -63,16 +48,16 @@ def send_money(w: WorldView) -> Draft:
         "we both know what it was for.",
         params={"person": person.id, "cents": cents, "note": reason},
         checks=(
-            sent(person, cents, says=f"{person.name} got {dollars(cents)}"),
+            money.sent(person, cents, says=f"{person.name} got {dollars(cents)}"),
             added(
                 "wallet.transactions",
                 f"It says {reason}",
                 person=person.id,
                 note=Text(value=reason),
             ),
-            balance_is(w, -cents),
+            money.balance_is(w, -cents),
         ),
-        golden=(call(wallet.send, person=person.id, amount=plain(cents), note=reason),),
+        golden=(call(wallet.send, person=person.id, amount=money.plain(cents), note=reason),),
     )
 
 
@@ -86,11 +71,12 @@ def split_dinner(w: WorldView) -> Draft:
         "were there with me, and each of us bears an equal part. Ask both for theirs.",
         params={"people": [first.id, second.id], "cents": cents},
         checks=tuple(
-            asked(person, cents, says=f"{person.name} was asked for {dollars(cents)}")
+            money.asked(person, cents, says=f"{person.name} was asked for {dollars(cents)}")
             for person in (first, second)
         ),
         golden=tuple(
-            call(wallet.ask, person=person.id, amount=plain(cents)) for person in (first, second)
+            call(wallet.ask, person=person.id, amount=money.plain(cents))
+            for person in (first, second)
         ),
     )
 
@@ -123,7 +109,7 @@ def answer_requests(w: WorldView) -> Draft:
                 amount_cents=-paid.amount_cents,
                 note=paid.note,
             ),
-            balance_is(w, -paid.amount_cents),
+            money.balance_is(w, -paid.amount_cents),
             *(_answered(request, "declined") for request in declined),
             _answered(mine, "cancelled"),
         ),
@@ -146,8 +132,8 @@ def top_up_balance(w: WorldView) -> Draft:
     return Draft(
         goal=f"Move {dollars(cents)} from my {_card(w, card)} card over to my balance.",
         params={"card": card, "cents": cents},
-        checks=(topped_up(card, cents), balance_is(w, cents)),
-        golden=(call(wallet.top_up, card=card, amount=plain(cents)),),
+        checks=(money.topped_up(card, cents), money.balance_is(w, cents)),
+        golden=(call(wallet.top_up, card=card, amount=money.plain(cents)),),
     )
 
 
@@ -166,7 +152,7 @@ def set_daily_limit(w: WorldView) -> Draft:
                 says=f"{dollars(cents)} a day are allowed",
             ),
         ),
-        golden=(call(wallet.set_limit, amount=plain(cents)),),
+        golden=(call(wallet.set_limit, amount=money.plain(cents)),),
     )
 
 
@@ -185,7 +171,7 @@ def pay_bill_by_card(w: WorldView) -> Draft:
     return Draft(
         goal=f"Pay {words} with my {_card(w, source)} card.",
         params={"bill": bill.id, "source": source},
-        checks=bill_paid(bill, source),
+        checks=money.bill_paid(bill, source),
         golden=(call(wallet.pay_bill, bill=bill.id, source=source),),
     )
 
@@ -203,19 +189,19 @@ def pay_rent_above_limit(w: WorldView) -> Draft:
         f"day for that, and take {dollars(cents)} from {_card(w, card)} to have enough.",
         params={"card": card, "cents": cents, "limit_cents": limit_cents},
         checks=(
-            *bill_paid(rent, BALANCE),
+            *money.bill_paid(rent, BALANCE),
             Value(
                 app="wallet",
                 path="daily_limit_cents",
                 to=limit_cents,
                 says=f"{dollars(limit_cents)} a day are allowed",
             ),
-            topped_up(card, cents),
-            balance_is(w, cents - rent.amount_cents),
+            money.topped_up(card, cents),
+            money.balance_is(w, cents - rent.amount_cents),
         ),
         golden=(
-            call(wallet.set_limit, amount=plain(limit_cents)),
-            call(wallet.top_up, card=card, amount=plain(cents)),
+            call(wallet.set_limit, amount=money.plain(limit_cents)),
+            call(wallet.top_up, card=card, amount=money.plain(cents)),
             call(wallet.pay_bill, bill=rent.id, source=BALANCE),
         ),
     )
@@ -263,7 +249,7 @@ def note_down_bill(w: WorldView) -> Draft:
             added("wallet.bills", f"It is over {dollars(cents)}", amount_cents=cents),
             added("wallet.bills", f"It is due on {day}", due=day),
         ),
-        golden=(call(wallet.add_bill, payee=payee, amount=plain(cents), due=day),),
+        golden=(call(wallet.add_bill, payee=payee, amount=money.plain(cents), due=day),),
     )
 
 
@@ -325,7 +311,7 @@ def give_up_main_card(w: WorldView) -> Draft:
         f"{_card(w, successor)} has to be ready to take its place as the card I pay with first.",
         params={"successor": successor},
         checks=(
-            removed("wallet.cards", f"{_card(w, s.main_card)} is gone", id=s.main_card),
+            template.removed("wallet.cards", f"{_card(w, s.main_card)} is gone", id=s.main_card),
             Value(
                 app="wallet",
                 path="main_card",
