@@ -49,7 +49,7 @@ def _hours(ctx: k.Ctx, date: str, start: str, end: str, all_day: bool) -> tuple[
 
 @app.action(
     "events.add",
-    tool="Put a new event into the calendar.",
+    tool=True,
     writes=["events"],
     check=lambda before, after, a: (
         len(after.events) == len(before.events) + 1
@@ -94,7 +94,7 @@ def add(
 
 @app.action(
     "events.edit",
-    tool="Change all details of an event.",
+    tool=True,
     writes=["events"],
     check=lambda before, after, a: (
         after.events[a.event].title == a.title.strip() and after.events[a.event].date == a.date
@@ -175,7 +175,7 @@ def duplicate(s: State, ctx: k.Ctx, event: EventId, date: Day) -> None:
 
 @app.action(
     "events.delete",
-    tool="Delete an event with all its repeats.",
+    tool=True,
     writes=["events"],
     check=lambda before, after, a: a.event not in after.events,
 )
@@ -188,7 +188,7 @@ def delete(s: State, ctx: k.Ctx, event: EventId) -> None:
 
 @app.action(
     "events.skip",
-    tool="Leave out one day of a repeated event.",
+    tool=True,
     writes=["events"],
     check=lambda before, after, a: a.date in after.events[a.event].skips,
 )
@@ -217,12 +217,12 @@ def remind_before(s: State, ctx: k.Ctx, event: EventId, reminder_min: state.Minu
 
 @app.action(
     "events.reply",
-    tool="Answer an invitation: yes, maybe or no.",
+    tool=True,
     writes=["events"],
     check=lambda before, after, a: after.events[a.event].reply == a.reply,
 )
 def answer(s: State, ctx: k.Ctx, event: EventId, reply: Literal["yes", "maybe", "no"]) -> None:
-    """Answer an invitation."""
+    """Answer an invitation: yes, maybe or no."""
     organiser = s.events[event].organiser
     if not organiser:
         ctx.refuse(ctx.t("Nobody asked for a reply", "无需回复"))
@@ -232,7 +232,7 @@ def answer(s: State, ctx: k.Ctx, event: EventId, reply: Literal["yes", "maybe", 
 
 @app.action(
     "guests.invite",
-    tool="Invite a contact to an event.",
+    tool=True,
     writes=["events"],
     check=lambda before, after, a: a.name in after.events[a.event].guests,
 )
@@ -248,7 +248,7 @@ def invite(s: State, ctx: k.Ctx, event: EventId, name: str) -> None:
 
 @app.action(
     "guests.remove",
-    tool="Take a guest off an event.",
+    tool=True,
     writes=["events"],
     check=lambda before, after, a: a.name not in after.events[a.event].guests,
 )
@@ -262,7 +262,7 @@ def uninvite(s: State, ctx: k.Ctx, event: EventId, name: str) -> None:
 
 @app.action(
     "layers.show",
-    tool="Show or hide one of the calendars.",
+    tool=True,
     writes=["layers"],
     check=lambda before, after, a: after.layers[a.calendar].shown == a.on,
 )
@@ -273,18 +273,18 @@ def show(s: State, ctx: k.Ctx, calendar: state.LayerId, on: bool) -> None:
 
 @app.action(
     "options.reminder",
-    tool="Set the reminder that new events start with, in minutes.",
+    tool=True,
     writes=["default_reminder_min"],
     check=lambda before, after, a: after.default_reminder_min == a.reminder_min,
 )
 def set_default_reminder(s: State, ctx: k.Ctx, reminder_min: state.Minutes) -> None:
-    """Set the reminder that new events start with."""
+    """Set the reminder that new events start with, in minutes."""
     s.default_reminder_min = reminder_min
 
 
 @app.action(
     "options.week_start",
-    tool="Begin weeks on Sunday, or on Monday.",
+    tool=True,
     writes=["sunday_first"],
     check=lambda before, after, a: after.sunday_first == a.sunday,
 )
@@ -323,9 +323,9 @@ def list_events(
     return state.occurrences(s.events, first, days)
 
 
-@app.query("events.day", tool="List what takes place on one day.", shows="/")
+@app.query("events.day", shows="/")
 def day_events(s: State, ctx: k.Ctx, day: Day) -> list[state.Occurrence]:
-    """Return what takes place on a day."""
+    """List what takes place on one day."""
     return state.occurrences(s.events, day, 1) if is_day(day) else []
 
 

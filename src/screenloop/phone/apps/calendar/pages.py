@@ -376,11 +376,7 @@ def copy_page(s: State, ui: k.Ui, event: EventId) -> k.Page:
     hours = f"{e.start} - {e.end}" if e.start else ui.t("All day", "全天")
     return k.Page(
         ("Duplicate event", "复制日程"),
-        (
-            k.Paragraph(e.title, size_px=20, bold=True),
-            k.Paragraph(hours, muted=True),
-            date,
-        ),
+        (k.Paragraph(e.title, size_px=20, bold=True), k.Paragraph(hours, muted=True), date),
         footer=(
             k.Button(("Make a copy", "创建副本"), act.duplicate(event=event, date=date.value)),
         ),

@@ -25,7 +25,7 @@ def _plan(ctx: k.Ctx, alarm: state.Alarm) -> None:
 
 @app.action(
     "alarms.add",
-    tool="Set a new alarm.",
+    tool=True,
     writes=["alarms"],
     check=lambda before, after, a: len(after.alarms) == len(before.alarms) + 1,
 )
@@ -92,7 +92,7 @@ def edit_alarm(
 
 @app.action(
     "alarms.enable",
-    tool="Switch an alarm on or off.",
+    tool=True,
     writes=["alarms"],
     check=lambda before, after, a: after.alarms[a.alarm].enabled == a.on,
 )
@@ -103,7 +103,7 @@ def enable(s: State, ctx: k.Ctx, alarm: state.AlarmId, on: bool) -> None:
 
 @app.action(
     "alarms.delete",
-    tool="Delete an alarm.",
+    tool=True,
     writes=["alarms"],
     check=lambda before, after, a: a.alarm not in after.alarms,
 )
@@ -136,7 +136,7 @@ def snooze(s: State, ctx: k.Ctx, alarm: state.AlarmId) -> None:
 
 @app.action(
     "alarms.dismiss",
-    tool="Stop an alarm that rings or is snoozed.",
+    tool=True,
     writes=["alarms"],
     check=lambda before, after, a: not after.alarms[a.alarm].ringing,
 )
@@ -176,7 +176,7 @@ def ring_again(s: State, ctx: k.Ctx, alarm: str, at_s: int) -> None:
 
 @app.action(
     "world.add",
-    tool="Put a city on the world clock.",
+    tool=True,
     writes=["cities"],
     check=lambda before, after, a: after.cities.first(lambda c: c.zone == a.zone) is not None,
 )
@@ -192,7 +192,7 @@ def add_city(s: State, ctx: k.Ctx, zone: state.ZoneId) -> None:
 
 @app.action(
     "world.remove",
-    tool="Take a city off the world clock.",
+    tool=True,
     writes=["cities"],
     check=lambda before, after, a: after.cities.first(lambda c: c.zone == a.zone) is None,
 )
@@ -217,7 +217,7 @@ def _run(s: State, ctx: k.Ctx, countdown: str, seconds: int) -> None:
 
 @app.action(
     "timers.start",
-    tool="Start a new countdown.",
+    tool=True,
     writes=["countdowns"],
     check=lambda before, after, a: len(after.countdowns) == len(before.countdowns) + 1,
 )
@@ -240,7 +240,7 @@ def start_countdown(
 
 @app.action(
     "timers.pause",
-    tool="Pause a running countdown.",
+    tool=True,
     writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state == "paused",
 )
@@ -255,7 +255,7 @@ def pause(s: State, ctx: k.Ctx, countdown: state.CountdownId) -> None:
 
 @app.action(
     "timers.resume",
-    tool="Let a paused countdown go on.",
+    tool=True,
     writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state == "running",
 )
@@ -284,7 +284,7 @@ def extend(s: State, ctx: k.Ctx, countdown: state.CountdownId) -> None:
 
 @app.action(
     "timers.restart",
-    tool="Start a countdown again from its full time.",
+    tool=True,
     writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state == "running",
 )
@@ -295,7 +295,7 @@ def restart(s: State, ctx: k.Ctx, countdown: state.CountdownId) -> None:
 
 @app.action(
     "timers.cancel",
-    tool="Remove a countdown.",
+    tool=True,
     writes=["countdowns"],
     check=lambda before, after, a: a.countdown not in after.countdowns,
 )
@@ -321,7 +321,7 @@ def finish(s: State, ctx: k.Ctx, countdown: str, ends_s: int) -> None:
 
 @app.action(
     "stopwatch.start",
-    tool="Start the stopwatch, or let it go on.",
+    tool=True,
     writes=["stopwatch_from_s"],
     check=lambda before, after, a: after.stopwatch_from_s > 0,
 )
@@ -348,7 +348,7 @@ def stop_stopwatch(s: State, ctx: k.Ctx) -> None:
 
 @app.action(
     "stopwatch.lap",
-    tool="Take a lap time.",
+    tool=True,
     writes=["laps"],
     check=lambda before, after, a: len(after.laps) == len(before.laps) + 1,
 )
@@ -381,7 +381,7 @@ def reset_stopwatch(s: State, ctx: k.Ctx) -> None:
 
 @app.action(
     "bedtime.set",
-    tool="Set when to go to bed and when to get up.",
+    tool=True,
     writes=["bedtime", "wake"],
     check=lambda before, after, a: (after.bedtime, after.wake) == (a.bedtime, a.wake),
 )
@@ -395,7 +395,7 @@ def set_bedtime(s: State, ctx: k.Ctx, bedtime: state.Clock, wake: state.Clock) -
 
 @app.action(
     "bedtime.enable",
-    tool="Switch the bedtime schedule on or off.",
+    tool=True,
     writes=["bedtime_on"],
     check=lambda before, after, a: after.bedtime_on == a.on,
 )
@@ -413,9 +413,9 @@ def list_alarms(s: State, ctx: k.Ctx) -> list[state.Alarm]:
     return sorted(s.alarms, key=lambda a: (a.time, a.id))
 
 
-@app.query("alarms.get", tool="Read one alarm.", shows="/a/{alarm}")
+@app.query("alarms.get", shows="/a/{alarm}")
 def get_alarm(s: State, ctx: k.Ctx, alarm: state.AlarmId) -> state.Alarm:
-    """Return one alarm."""
+    """Read one alarm."""
     return s.alarms[alarm]
 
 

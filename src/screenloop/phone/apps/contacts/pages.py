@@ -64,7 +64,7 @@ app = k.App("contacts", State, title=("Contacts", "通讯录"), icon="users", ti
 
 @app.action(
     "people.add",
-    tool="Save a new contact.",
+    tool=True,
     writes=["people"],
     check=lambda before, after, a: len(after.people) == len(before.people) + 1,
 )
@@ -94,7 +94,7 @@ def add(
 
 @app.action(
     "people.edit",
-    tool="Change a contact's details.",
+    tool=True,
     writes=["people"],
     check=lambda before, after, a: after.people[a.person].name == a.name.strip(),
 )
@@ -123,7 +123,7 @@ def edit(
 
 @app.action(
     "people.note",
-    tool="Write a note about a contact.",
+    tool=True,
     writes=["people"],
     check=lambda before, after, a: after.people[a.person].note == a.note,
 )
@@ -135,7 +135,7 @@ def write_note(s: State, ctx: k.Ctx, person: PersonId, note: str) -> None:
 
 @app.action(
     "people.favourite",
-    tool="Mark a contact as favourite, or not.",
+    tool=True,
     writes=["people"],
     check=lambda before, after, a: after.people[a.person].favourite == a.on,
 )
@@ -146,7 +146,7 @@ def favourite(s: State, ctx: k.Ctx, person: PersonId, on: bool) -> None:
 
 @app.action(
     "people.block",
-    tool="Block or unblock a contact.",
+    tool=True,
     writes=["people"],
     check=lambda before, after, a: after.people[a.person].blocked == a.on,
 )
@@ -158,7 +158,7 @@ def block(s: State, ctx: k.Ctx, person: PersonId, on: bool) -> None:
 
 @app.action(
     "people.delete",
-    tool="Delete a contact.",
+    tool=True,
     writes=["people"],
     check=lambda before, after, a: a.person not in after.people,
 )
@@ -175,9 +175,9 @@ def search(s: State, ctx: k.Ctx, text: str = "") -> list[Person]:
     return _found(s, text)
 
 
-@app.query("people.get", tool="Read one contact.", shows="/p/{person}")
+@app.query("people.get", shows="/p/{person}")
 def get(s: State, ctx: k.Ctx, person: PersonId) -> Person:
-    """Return one contact."""
+    """Read one contact."""
     return s.people[person]
 
 

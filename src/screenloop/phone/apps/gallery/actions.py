@@ -17,7 +17,7 @@ from screenloop.phone.draw.imagery import SCENE_KINDS
 
 @app.action(
     "photos.favourite",
-    tool="Mark a photo as favourite, or not.",
+    tool=True,
     writes=["photos"],
     check=lambda before, after, a: after.photos[a.photo].favourite == a.on,
 )
@@ -28,7 +28,7 @@ def favourite(s: State, ctx: k.Ctx, photo: PhotoId, on: bool) -> None:
 
 @app.action(
     "photos.edit",
-    tool="Change a photo's title and place.",
+    tool=True,
     writes=["photos"],
     check=lambda before, after, a: after.photos[a.photo].title == a.title.strip(),
 )
@@ -43,7 +43,7 @@ def edit(s: State, ctx: k.Ctx, photo: PhotoId, title: Name, place: str) -> None:
 
 @app.action(
     "photos.move",
-    tool="Move a photo to another album.",
+    tool=True,
     writes=["photos"],
     check=lambda before, after, a: after.photos[a.photo].album == a.album,
 )
@@ -70,7 +70,7 @@ def copy(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
 
 @app.action(
     "photos.trash",
-    tool="Move a photo to the trash.",
+    tool=True,
     writes=["photos"],
     check=lambda before, after, a: after.photos[a.photo].trashed,
 )
@@ -83,7 +83,7 @@ def trash(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
 
 @app.action(
     "photos.restore",
-    tool="Bring a photo back from the trash.",
+    tool=True,
     writes=["photos"],
     check=lambda before, after, a: not after.photos[a.photo].trashed,
 )
@@ -96,7 +96,7 @@ def restore(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
 
 @app.action(
     "photos.delete",
-    tool="Delete a photo of the trash for good.",
+    tool=True,
     writes=["photos"],
     check=lambda before, after, a: a.photo not in after.photos,
 )
@@ -111,7 +111,7 @@ def delete(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
 
 @app.action(
     "trash.empty",
-    tool="Delete all photos of the trash for good.",
+    tool=True,
     writes=["photos"],
     check=lambda before, after, a: not after.photos.where(lambda p: p.trashed),
 )
@@ -155,9 +155,9 @@ def search(s: State, ctx: k.Ctx, text: str = "") -> list[Photo]:
     return found(s, text)
 
 
-@app.query("photos.get", tool="Read one photo's details.", shows="/photo/{photo}/info")
+@app.query("photos.get", shows="/photo/{photo}/info")
 def get(s: State, ctx: k.Ctx, photo: PhotoId) -> Photo:
-    """Return one photo."""
+    """Read one photo's details."""
     return s.photos[photo]
 
 
@@ -178,7 +178,7 @@ def list_trash(s: State, ctx: k.Ctx) -> list[Photo]:
 
 @app.action(
     "albums.add",
-    tool="Make a new, empty album.",
+    tool=True,
     writes=["albums"],
     check=lambda before, after, a: len(after.albums) == len(before.albums) + 1,
 )
@@ -192,12 +192,12 @@ def add_album(s: State, ctx: k.Ctx, name: Name) -> None:
 
 @app.action(
     "albums.rename",
-    tool="Give one of the user's albums another name.",
+    tool=True,
     writes=["albums"],
     check=lambda before, after, a: after.albums[a.album].name == a.name.strip(),
 )
 def rename_album(s: State, ctx: k.Ctx, album: AlbumId, name: Name) -> None:
-    """Give an album another name."""
+    """Give one of the user's albums another name."""
     _check_own(ctx, album)
     _check_name(ctx, name, [a.name for a in s.albums if a.id != album])
     s.albums.update(album, name=name.strip())
@@ -206,12 +206,12 @@ def rename_album(s: State, ctx: k.Ctx, album: AlbumId, name: Name) -> None:
 
 @app.action(
     "albums.delete",
-    tool="Delete an album of the user's; its photos move to Camera.",
+    tool=True,
     writes=["albums", "photos"],
     check=lambda before, after, a: a.album not in after.albums,
 )
 def delete_album(s: State, ctx: k.Ctx, album: AlbumId) -> None:
-    """Delete an album; its photos move to Camera."""
+    """Delete an album of the user's; its photos move to Camera."""
     _check_own(ctx, album)
     s.albums.remove(album)
     for photo in s.photos.where(lambda p: p.album == album):
@@ -220,9 +220,9 @@ def delete_album(s: State, ctx: k.Ctx, album: AlbumId) -> None:
     ctx.move(k.Back())
 
 
-@app.query("albums.list", tool="List the albums.", shows="/albums")
+@app.query("albums.list", shows="/albums")
 def list_albums(s: State, ctx: k.Ctx) -> list[Album]:
-    """Return all albums."""
+    """List the albums."""
     return list(s.albums)
 
 
@@ -235,12 +235,12 @@ def album_photos(s: State, ctx: k.Ctx, album: AlbumId) -> list[Photo]:
 
 @app.action(
     "folders.add",
-    tool="Make a new folder for files.",
+    tool=True,
     writes=["folders"],
     check=lambda before, after, a: len(after.folders) == len(before.folders) + 1,
 )
 def add_folder(s: State, ctx: k.Ctx, name: Name) -> None:
-    """Make a new folder."""
+    """Make a new folder for files."""
     _check_name(ctx, name, [f.name for f in s.folders])
     folder = s.folders.add(seeds.Folder(name=name.strip()))
     ctx.move(k.Back())
@@ -249,7 +249,7 @@ def add_folder(s: State, ctx: k.Ctx, name: Name) -> None:
 
 @app.action(
     "folders.rename",
-    tool="Give a folder another name.",
+    tool=True,
     writes=["folders"],
     check=lambda before, after, a: after.folders[a.folder].name == a.name.strip(),
 )
@@ -262,7 +262,7 @@ def rename_folder(s: State, ctx: k.Ctx, folder: FolderId, name: Name) -> None:
 
 @app.action(
     "folders.delete",
-    tool="Delete an empty folder.",
+    tool=True,
     writes=["folders"],
     check=lambda before, after, a: a.folder not in after.folders,
 )
@@ -276,7 +276,7 @@ def delete_folder(s: State, ctx: k.Ctx, folder: FolderId) -> None:
 
 @app.action(
     "files.rename",
-    tool="Give a file another name.",
+    tool=True,
     writes=["files"],
     check=lambda before, after, a: after.files[a.file].name == a.name.strip(),
 )
@@ -290,7 +290,7 @@ def rename_file(s: State, ctx: k.Ctx, file: FileId, name: Name) -> None:
 
 @app.action(
     "files.move",
-    tool="Move a file to another folder.",
+    tool=True,
     writes=["files"],
     check=lambda before, after, a: after.files[a.file].folder == a.folder,
 )
@@ -304,7 +304,7 @@ def move_file(s: State, ctx: k.Ctx, file: FileId, folder: FolderId) -> None:
 
 @app.action(
     "files.delete",
-    tool="Delete a file.",
+    tool=True,
     writes=["files"],
     check=lambda before, after, a: a.file not in after.files,
 )
@@ -324,9 +324,9 @@ def search_files(s: State, ctx: k.Ctx, text: str = "") -> list[File]:
     return sorted(s.files.where(lambda f: wanted in f.name.casefold()), key=lambda f: f.name)
 
 
-@app.query("folders.list", tool="List the folders.", shows="/files")
+@app.query("folders.list", shows="/files")
 def list_folders(s: State, ctx: k.Ctx) -> list[seeds.Folder]:
-    """Return all folders."""
+    """List the folders."""
     return list(s.folders)
 
 
@@ -337,9 +337,9 @@ def folder_files(s: State, ctx: k.Ctx, folder: FolderId) -> list[File]:
     return sorted(s.files.where(lambda f: f.folder == folder), key=lambda f: f.name)
 
 
-@app.query("files.get", tool="Read one file's details.", shows="/file/{file}")
+@app.query("files.get", shows="/file/{file}")
 def get_file(s: State, ctx: k.Ctx, file: FileId) -> File:
-    """Return one file."""
+    """Read one file's details."""
     return s.files[file]
 
 

@@ -132,7 +132,7 @@ def receive(s: State, ctx: k.Ctx, sender: Phone, text: Words1000) -> None:
 
 @app.action(
     "messages.star",
-    tool="Star a message, or not.",
+    tool=True,
     writes=["messages"],
     check=lambda before, after, a: after.messages[a.message].starred == a.on,
 )
@@ -143,7 +143,7 @@ def star(s: State, ctx: k.Ctx, message: state.MessageId, on: bool) -> None:
 
 @app.action(
     "messages.delete",
-    tool="Delete one message.",
+    tool=True,
     writes=["messages"],
     check=lambda before, after, a: a.message not in after.messages,
 )
@@ -158,7 +158,7 @@ def delete_message(s: State, ctx: k.Ctx, message: state.MessageId) -> None:
 
 @app.action(
     "threads.mark_read",
-    tool="Mark a conversation as read.",
+    tool=True,
     writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].unread == 0,
 )
@@ -169,7 +169,7 @@ def mark_read(s: State, ctx: k.Ctx, thread: ThreadId) -> None:
 
 @app.action(
     "threads.mark_unread",
-    tool="Mark a conversation as unread.",
+    tool=True,
     writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].unread > 0,
 )
@@ -180,7 +180,7 @@ def mark_unread(s: State, ctx: k.Ctx, thread: ThreadId) -> None:
 
 @app.action(
     "threads.read_all",
-    tool="Mark all conversations as read.",
+    tool=True,
     writes=["threads"],
     check=lambda before, after, a: not after.threads.where(lambda t: t.unread > 0),
 )
@@ -193,7 +193,7 @@ def read_all(s: State, ctx: k.Ctx) -> None:
 
 @app.action(
     "threads.pin",
-    tool="Keep a conversation at the top, or not.",
+    tool=True,
     writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].pinned == a.on,
 )
@@ -204,7 +204,7 @@ def pin(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
 
 @app.action(
     "threads.mute",
-    tool="Turn a conversation's notifications off or on.",
+    tool=True,
     writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].muted == a.on,
 )
@@ -215,7 +215,7 @@ def mute(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
 
 @app.action(
     "threads.archive",
-    tool="Put a conversation into the archive, or take it out.",
+    tool=True,
     writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].archived == a.on,
 )
@@ -227,7 +227,7 @@ def archive(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
 
 @app.action(
     "threads.delete",
-    tool="Delete a conversation with all its messages.",
+    tool=True,
     writes=["threads", "messages"],
     check=lambda before, after, a: (
         a.thread not in after.threads and not state.messages_of(after, a.thread)
@@ -241,11 +241,7 @@ def delete_thread(s: State, ctx: k.Ctx, thread: ThreadId) -> None:
     ctx.toast(ctx.t("Conversation deleted", "会话已删除"))
 
 
-@app.action(
-    "threads.block",
-    tool="Block or unblock the contact of a conversation.",
-    writes=["contacts.people"],
-)
+@app.action("threads.block", tool=True, writes=["contacts.people"])
 def block(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     """Block or unblock the contact of a conversation."""
     person = person_of(ctx.of(contacts.State), s.threads[thread].phone)
@@ -254,11 +250,7 @@ def block(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     ctx.call(contacts.block(person=person.id, on=on))
 
 
-@app.action(
-    "threads.save_contact",
-    tool="Save the number of a conversation as a new contact.",
-    writes=["contacts.people"],
-)
+@app.action("threads.save_contact", tool=True, writes=["contacts.people"])
 def save_contact(s: State, ctx: k.Ctx, thread: ThreadId, name: contacts.Name) -> None:
     """Save the number of a conversation as a new contact."""
     phone = s.threads[thread].phone
@@ -300,7 +292,7 @@ def schedule(
 
 @app.action(
     "scheduled.cancel",
-    tool="Cancel a scheduled text.",
+    tool=True,
     writes=["scheduled"],
     check=lambda before, after, a: a.scheduled not in after.scheduled,
 )
@@ -312,7 +304,7 @@ def cancel(s: State, ctx: k.Ctx, scheduled: state.ScheduledId) -> None:
 
 @app.action(
     "scheduled.send_now",
-    tool="Send a scheduled text now.",
+    tool=True,
     writes=["scheduled", "messages", "threads"],
     check=lambda before, after, a: a.scheduled not in after.scheduled,
 )
@@ -339,7 +331,7 @@ def send_due(s: State, ctx: k.Ctx, scheduled: state.ScheduledId) -> None:
 
 @app.action(
     "settings.previews",
-    tool="Show the text in notifications, or not.",
+    tool=True,
     writes=["previews"],
     check=lambda before, after, a: after.previews == a.on,
 )
@@ -368,9 +360,9 @@ def list_threads(s: State, ctx: k.Ctx, archived: bool = False) -> list[dict[str,
     return sorted(rows, key=lambda row: -row["last_at_s"])
 
 
-@app.query("threads.get", tool="Read a conversation with all its messages.", shows="/t/{thread}")
+@app.query("threads.get", shows="/t/{thread}")
 def get_thread(s: State, ctx: k.Ctx, thread: ThreadId) -> dict[str, Any]:
-    """Return one conversation and its messages."""
+    """Read a conversation with all its messages."""
     return {**_thread_facts(s, ctx, s.threads[thread]), "messages": state.messages_of(s, thread)}
 
 

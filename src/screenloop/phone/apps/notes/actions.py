@@ -44,7 +44,7 @@ def _in_folder(s: State, folder: str) -> str:
 
 @app.action(
     "notes.add",
-    tool="Write a new note; `items` makes a checklist, one item a line.",
+    tool=True,
     writes=["notes", "items"],
     check=lambda before, after, a: len(after.notes) == len(before.notes) + 1,
 )
@@ -57,7 +57,7 @@ def add(
     folder: state.FolderId = "",
     colour: Colour = "plain",
 ) -> None:
-    """Write a new note."""
+    """Write a new note; `items` makes a checklist, one item a line."""
     note = s.notes.add(
         state.Note(
             title=_written(ctx, title),
@@ -78,7 +78,7 @@ def add(
 
 @app.action(
     "notes.edit",
-    tool="Change a note's title and text.",
+    tool=True,
     writes=["notes"],
     check=lambda before, after, a: (
         after.notes[a.note].title == a.title.strip() and after.notes[a.note].body == a.body.strip()
@@ -94,7 +94,7 @@ def edit(s: State, ctx: k.Ctx, note: state.NoteId, title: Title, body: Body) -> 
 
 @app.action(
     "notes.colour",
-    tool="Give a note a colour.",
+    tool=True,
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].colour == a.colour,
 )
@@ -106,7 +106,7 @@ def paint(s: State, ctx: k.Ctx, note: state.NoteId, colour: Colour) -> None:
 
 @app.action(
     "notes.pin",
-    tool="Keep a note at the top, or not.",
+    tool=True,
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].pinned == a.on,
 )
@@ -130,7 +130,7 @@ def move(s: State, ctx: k.Ctx, note: state.NoteId, folder: state.FolderId) -> No
 
 @app.action(
     "notes.archive",
-    tool="Put a note into the archive, or take it out.",
+    tool=True,
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].archived == a.on,
 )
@@ -143,7 +143,7 @@ def archive(s: State, ctx: k.Ctx, note: state.NoteId, on: bool) -> None:
 
 @app.action(
     "notes.duplicate",
-    tool="Make a copy of a note with its checklist.",
+    tool=True,
     writes=["notes", "items"],
     check=lambda before, after, a: len(after.notes) == len(before.notes) + 1,
 )
@@ -181,7 +181,7 @@ def trash(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
 
 @app.action(
     "notes.restore",
-    tool="Take a note out of the trash.",
+    tool=True,
     writes=["notes"],
     check=lambda before, after, a: not after.notes[a.note].trashed,
 )
@@ -199,7 +199,7 @@ def _purge(s: State, note: str) -> None:
 
 @app.action(
     "notes.purge",
-    tool="Delete a note in the trash for ever.",
+    tool=True,
     writes=["notes", "items"],
     check=lambda before, after, a: a.note not in after.notes,
 )
@@ -213,7 +213,7 @@ def purge(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
 
 @app.action(
     "notes.empty_trash",
-    tool="Delete all notes in the trash for ever.",
+    tool=True,
     writes=["notes", "items"],
     check=lambda before, after, a: not after.notes.where(lambda n: n.trashed),
 )
@@ -250,7 +250,7 @@ def remind(s: State, ctx: k.Ctx, note: state.NoteId, date: Day, time: Clock) -> 
 
 @app.action(
     "notes.unremind",
-    tool="Remove a note's reminder.",
+    tool=True,
     writes=["notes"],
     check=lambda before, after, a: after.notes[a.note].remind_s == 0,
 )
@@ -276,7 +276,7 @@ def notify(s: State, ctx: k.Ctx, note: state.NoteId, at_s: int) -> None:
 
 @app.action(
     "items.add",
-    tool="Add a line to a note's checklist.",
+    tool=True,
     writes=["items", "notes"],
     check=lambda before, after, a: len(after.items) == len(before.items) + 1,
 )
@@ -289,24 +289,24 @@ def add_item(s: State, ctx: k.Ctx, note: state.NoteId, text: ItemText) -> None:
 
 @app.action(
     "items.check",
-    tool="Tick a line of a checklist, or untick it.",
+    tool=True,
     writes=["items"],
     check=lambda before, after, a: after.items[a.item].done == a.done,
 )
 def check_item(s: State, ctx: k.Ctx, item: state.ItemId, done: bool) -> None:
-    """Tick a line, or untick it."""
+    """Tick a line of a checklist, or untick it."""
     _editable(s, ctx, s.items[item].note)
     s.items.update(item, done=done)
 
 
 @app.action(
     "items.edit",
-    tool="Change the words of a line of a checklist.",
+    tool=True,
     writes=["items", "notes"],
     check=lambda before, after, a: after.items[a.item].text == a.text.strip(),
 )
 def edit_item(s: State, ctx: k.Ctx, item: state.ItemId, text: ItemText) -> None:
-    """Change the words of a line."""
+    """Change the words of a line of a checklist."""
     row = s.items[item]
     _editable(s, ctx, row.note)
     s.items.update(item, text=_written(ctx, text))
@@ -316,12 +316,12 @@ def edit_item(s: State, ctx: k.Ctx, item: state.ItemId, text: ItemText) -> None:
 
 @app.action(
     "items.delete",
-    tool="Take a line out of a checklist.",
+    tool=True,
     writes=["items", "notes"],
     check=lambda before, after, a: a.item not in after.items,
 )
 def delete_item(s: State, ctx: k.Ctx, item: state.ItemId) -> None:
-    """Take a line out."""
+    """Take a line out of a checklist."""
     row = s.items.remove(item)
     _editable(s, ctx, row.note)
     s.notes.update(row.note, edited_s=ctx.now_s)
@@ -330,7 +330,7 @@ def delete_item(s: State, ctx: k.Ctx, item: state.ItemId) -> None:
 
 @app.action(
     "items.untick_all",
-    tool="Untick all lines of a note's checklist.",
+    tool=True,
     writes=["items"],
     check=lambda before, after, a: not any(i.done for i in state.items_of(after, a.note)),
 )
@@ -343,7 +343,7 @@ def untick_all(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
 
 @app.action(
     "items.clear_done",
-    tool="Take the ticked lines out of a note's checklist.",
+    tool=True,
     writes=["items", "notes"],
     check=lambda before, after, a: not any(i.done for i in state.items_of(after, a.note)),
 )
@@ -367,7 +367,7 @@ def _fresh_name(s: State, ctx: k.Ctx, name: str) -> str:
 
 @app.action(
     "folders.add",
-    tool="Make a folder.",
+    tool=True,
     writes=["folders"],
     check=lambda before, after, a: len(after.folders) == len(before.folders) + 1,
 )
@@ -379,7 +379,7 @@ def add_folder(s: State, ctx: k.Ctx, name: FolderName) -> None:
 
 @app.action(
     "folders.rename",
-    tool="Rename a folder.",
+    tool=True,
     writes=["folders"],
     check=lambda before, after, a: after.folders[a.folder].name == a.name.strip(),
 )
@@ -391,12 +391,12 @@ def rename_folder(s: State, ctx: k.Ctx, folder: state.FolderId, name: FolderName
 
 @app.action(
     "folders.delete",
-    tool="Delete a folder; its notes stay, in no folder.",
+    tool=True,
     writes=["folders", "notes"],
     check=lambda before, after, a: a.folder not in after.folders,
 )
 def delete_folder(s: State, ctx: k.Ctx, folder: state.FolderId) -> None:
-    """Delete a folder; its notes stay."""
+    """Delete a folder; its notes stay, in no folder."""
     s.folders.remove(folder)
     for row in s.notes.where(lambda n: n.folder == folder):
         s.notes.update(row.id, folder="")
@@ -404,21 +404,15 @@ def delete_folder(s: State, ctx: k.Ctx, folder: state.FolderId) -> None:
 
 
 @app.action(
-    "settings.sort",
-    tool="Sort the notes by last edit, creation or title.",
-    writes=["sort"],
-    check=lambda before, after, a: after.sort == a.by,
+    "settings.sort", tool=True, writes=["sort"], check=lambda before, after, a: after.sort == a.by
 )
 def sort(s: State, ctx: k.Ctx, by: state.SortBy) -> None:
-    """Sort the notes."""
+    """Sort the notes by last edit, creation or title."""
     s.sort = by
 
 
 @app.action(
-    "settings.grid",
-    tool="Show the notes as cards, or as a list.",
-    writes=["grid"],
-    check=lambda before, after, a: after.grid == a.on,
+    "settings.grid", tool=True, writes=["grid"], check=lambda before, after, a: after.grid == a.on
 )
 def show_grid(s: State, ctx: k.Ctx, on: bool) -> None:
     """Show the notes as cards, or as a list."""

@@ -59,9 +59,9 @@ def set_brightness(s: State, ctx: k.Ctx, level: state.Level) -> None:
     ctx.call(shell.set_brightness(level=level))
 
 
-@app.action("display.font", tool="Set the size of text in percent.", writes=["os.font_scale"])
+@app.action("display.font", tool=True, writes=["os.font_scale"])
 def set_font(s: State, ctx: k.Ctx, percent: state.FontPercent) -> None:
-    """Set the size of text."""
+    """Set the size of text in percent."""
     ctx.of(k.SystemState).font_scale = percent
 
 
@@ -147,7 +147,7 @@ def forget_network(s: State, ctx: k.Ctx, network: state.NetworkId) -> None:
 
 @app.action(
     "hotspot.edit",
-    tool="Set the hotspot's name and password.",
+    tool=True,
     writes=["hotspot_name", "hotspot_password"],
     check=lambda before, after, a: after.hotspot_password == a.password,
 )
@@ -161,12 +161,12 @@ def edit_hotspot(s: State, ctx: k.Ctx, name: state.Name, password: state.Passwor
 
 @app.action(
     "data.limit",
-    tool="Set the monthly limit of mobile data in GB.",
+    tool=True,
     writes=["data_limit_gb"],
     check=lambda before, after, a: after.data_limit_gb == a.gigabytes,
 )
 def set_data_limit(s: State, ctx: k.Ctx, gigabytes: state.Gigabytes) -> None:
-    """Set the monthly limit of mobile data."""
+    """Set the monthly limit of mobile data in GB."""
     s.data_limit_gb = gigabytes
     ctx.toast(ctx.t(f"Limit set to {gigabytes} GB", f"上限已设为 {gigabytes} GB"))
 
@@ -193,7 +193,7 @@ def pair(s: State, ctx: k.Ctx, device: state.GadgetId) -> None:
 
 @app.action(
     "devices.connect",
-    tool="Connect or disconnect a paired Bluetooth device.",
+    tool=True,
     writes=["gadgets"],
     check=lambda before, after, a: after.gadgets[a.device].connected == a.on,
 )
@@ -208,7 +208,7 @@ def connect(s: State, ctx: k.Ctx, device: state.GadgetId, on: bool) -> None:
 
 @app.action(
     "devices.rename",
-    tool="Give a paired Bluetooth device another name.",
+    tool=True,
     writes=["gadgets"],
     check=lambda before, after, a: after.gadgets[a.device].name == a.name.strip(),
 )
@@ -222,7 +222,7 @@ def rename_gadget(s: State, ctx: k.Ctx, device: state.GadgetId, name: state.Name
 
 @app.action(
     "devices.forget",
-    tool="Unpair a Bluetooth device.",
+    tool=True,
     writes=["gadgets"],
     check=lambda before, after, a: not after.gadgets[a.device].paired,
 )
@@ -241,7 +241,7 @@ def forget_gadget(s: State, ctx: k.Ctx, device: state.GadgetId) -> None:
 
 @app.action(
     "options.set",
-    tool="Turn one of the other options on or off.",
+    tool=True,
     writes=list(state.OPTIONS),
     check=lambda before, after, a: getattr(after, a.name) == a.on,
 )
@@ -263,7 +263,7 @@ def set_sleep(s: State, ctx: k.Ctx, seconds: state.SleepS) -> None:
 
 @app.action(
     "sound.ringtone",
-    tool="Choose the ringtone.",
+    tool=True,
     writes=["ringtone"],
     check=lambda before, after, a: after.ringtone == a.ringtone,
 )
@@ -274,7 +274,7 @@ def set_ringtone(s: State, ctx: k.Ctx, ringtone: state.Ringtone) -> None:
 
 @app.action(
     "sound.notification",
-    tool="Choose the sound of notifications.",
+    tool=True,
     writes=["notification_sound"],
     check=lambda before, after, a: after.notification_sound == a.sound,
 )
@@ -285,7 +285,7 @@ def set_notification_sound(s: State, ctx: k.Ctx, sound: state.Chime) -> None:
 
 @app.action(
     "notices.allow",
-    tool="Allow or block the notifications of an app.",
+    tool=True,
     writes=["notices"],
     check=lambda before, after, a: after.notices[a.app].allowed == a.on,
 )
@@ -296,7 +296,7 @@ def allow_notices(s: State, ctx: k.Ctx, app: state.NoticeId, on: bool) -> None:
 
 @app.action(
     "notices.sound",
-    tool="Let the notifications of an app sound, or not.",
+    tool=True,
     writes=["notices"],
     check=lambda before, after, a: after.notices[a.app].sound == a.on,
 )
@@ -306,23 +306,15 @@ def sound_notices(s: State, ctx: k.Ctx, app: state.NoticeId, on: bool) -> None:
 
 
 @app.action(
-    "lock.set",
-    tool="Lock the screen with a PIN of four digits.",
-    writes=["pin"],
-    check=lambda before, after, a: after.pin == a.pin,
+    "lock.set", tool=True, writes=["pin"], check=lambda before, after, a: after.pin == a.pin
 )
 def set_pin(s: State, ctx: k.Ctx, pin: state.Pin) -> None:
-    """Lock the screen with a PIN."""
+    """Lock the screen with a PIN of four digits."""
     s.pin = pin
     ctx.toast(ctx.t("Screen lock is on", "屏幕锁已开启"))
 
 
-@app.action(
-    "lock.remove",
-    tool="Remove the screen lock.",
-    writes=["pin"],
-    check=lambda before, after, a: not after.pin,
-)
+@app.action("lock.remove", tool=True, writes=["pin"], check=lambda before, after, a: not after.pin)
 def remove_pin(s: State, ctx: k.Ctx) -> None:
     """Remove the screen lock."""
     if not s.pin:
@@ -336,7 +328,7 @@ def remove_pin(s: State, ctx: k.Ctx) -> None:
 
 @app.action(
     "accounts.add",
-    tool="Add an account of a service.",
+    tool=True,
     writes=["accounts"],
     check=lambda before, after, a: len(after.accounts) == len(before.accounts) + 1,
 )
@@ -354,7 +346,7 @@ def add_account(s: State, ctx: k.Ctx, service: state.Service, email: state.Name)
 
 @app.action(
     "accounts.sync",
-    tool="Turn the sync of an account on or off.",
+    tool=True,
     writes=["accounts"],
     check=lambda before, after, a: after.accounts[a.account].sync == a.on,
 )
@@ -365,7 +357,7 @@ def sync_account(s: State, ctx: k.Ctx, account: state.AccountId, on: bool) -> No
 
 @app.action(
     "accounts.remove",
-    tool="Remove an account from the phone.",
+    tool=True,
     writes=["accounts"],
     check=lambda before, after, a: a.account not in after.accounts,
 )
@@ -378,7 +370,7 @@ def remove_account(s: State, ctx: k.Ctx, account: state.AccountId) -> None:
 
 @app.action(
     "storage.clear_cache",
-    tool="Clear the cache of an app.",
+    tool=True,
     writes=["storage"],
     check=lambda before, after, a: after.storage[a.app].cache_mb == 0,
 )
@@ -392,7 +384,7 @@ def clear_cache(s: State, ctx: k.Ctx, app: state.UsageId) -> None:
 
 @app.action(
     "phone.rename",
-    tool="Give the phone another name.",
+    tool=True,
     writes=["phone"],
     check=lambda before, after, a: after.phone[state.PHONE].name == a.name.strip(),
 )
@@ -404,7 +396,7 @@ def rename_phone(s: State, ctx: k.Ctx, name: state.Name) -> None:
 
 @app.action(
     "update.check",
-    tool="Look for a system update.",
+    tool=True,
     writes=["update_checked_s"],
     check=lambda before, after, a: after.update_checked_s > before.update_checked_s,
 )
@@ -479,11 +471,9 @@ def list_networks(s: State, ctx: k.Ctx) -> list[dict[str, Any]]:
     ]
 
 
-@app.query(
-    "devices.list", tool="List the Bluetooth devices, paired and in reach.", shows="/bluetooth"
-)
+@app.query("devices.list", shows="/bluetooth")
 def list_gadgets(s: State, ctx: k.Ctx) -> list[Any]:
-    """Return the Bluetooth devices."""
+    """List the Bluetooth devices, paired and in reach."""
     return list(s.gadgets)
 
 
@@ -500,9 +490,9 @@ def list_permissions(s: State, ctx: k.Ctx, app: str) -> dict[str, bool]:
     return {name: name in granted for name in state.WANTED.get(app, ())}
 
 
-@app.query("accounts.list", tool="List the accounts on the phone.", shows="/accounts")
+@app.query("accounts.list", shows="/accounts")
 def list_accounts(s: State, ctx: k.Ctx) -> list[state.Account]:
-    """Return the accounts."""
+    """List the accounts on the phone."""
     return list(s.accounts)
 
 

@@ -278,11 +278,7 @@ def new_account_page(s: State, ui: k.Ui) -> k.Page:
     do = act.add_account(service=service.value, email=email.value)
     return k.Page(
         ("Add account", "添加账户"),
-        (
-            service,
-            email,
-            k.Button(("Add", "添加"), do, enabled=bool(email.value.strip())),
-        ),
+        (service, email, k.Button(("Add", "添加"), do, enabled=bool(email.value.strip()))),
     )
 
 

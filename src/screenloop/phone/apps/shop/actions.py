@@ -22,7 +22,7 @@ from screenloop.phone.apps.wallet.state import State as Wallet
 
 @app.action(
     "cart.add",
-    tool="Put a product in the cart, in one of its colours.",
+    tool=True,
     writes=["cart"],
     check=lambda before, after, a: (
         state.in_cart(after, a.product, a.colour)
@@ -32,14 +32,14 @@ from screenloop.phone.apps.wallet.state import State as Wallet
 def add(
     s: State, ctx: k.Ctx, product: ProductId, colour: str = "", quantity: state.Quantity = 1
 ) -> None:
-    """Put a product in the cart."""
+    """Put a product in the cart, in one of its colours."""
     state.put_in_cart(s, ctx, product, colour, quantity)
     ctx.toast(ctx.t("Added to cart", "已加入购物车"))
 
 
 @app.action(
     "cart.set",
-    tool="Change how many of a cart line are wanted.",
+    tool=True,
     writes=["cart"],
     check=lambda before, after, a: after.cart[a.line].quantity == a.quantity,
 )
@@ -51,7 +51,7 @@ def set_quantity(s: State, ctx: k.Ctx, line: LineId, quantity: state.Quantity) -
 
 @app.action(
     "cart.remove",
-    tool="Take a line out of the cart.",
+    tool=True,
     writes=["cart"],
     check=lambda before, after, a: a.line not in after.cart,
 )
@@ -62,10 +62,7 @@ def remove(s: State, ctx: k.Ctx, line: LineId) -> None:
 
 
 @app.action(
-    "cart.clear",
-    tool="Empty the cart.",
-    writes=["cart"],
-    check=lambda before, after, a: len(after.cart) == 0,
+    "cart.clear", tool=True, writes=["cart"], check=lambda before, after, a: len(after.cart) == 0
 )
 def clear(s: State, ctx: k.Ctx) -> None:
     """Empty the cart."""
@@ -75,14 +72,14 @@ def clear(s: State, ctx: k.Ctx) -> None:
 
 @app.action(
     "coupon.apply",
-    tool="Use a coupon code for the cart.",
+    tool=True,
     writes=["coupon"],
     check=lambda before, after, a: after.coupon == a.code.strip().upper(),
 )
 def apply_coupon(
     s: State, ctx: k.Ctx, code: Annotated[str, msgspec.Meta(min_length=1, max_length=20)]
 ) -> None:
-    """Use a coupon code."""
+    """Use a coupon code for the cart."""
     wanted = code.strip().upper()
     coupon = COUPONS.get(wanted)
     if coupon is None:
@@ -99,19 +96,16 @@ def apply_coupon(
 
 
 @app.action(
-    "coupon.remove",
-    tool="Take the coupon off the cart.",
-    writes=["coupon"],
-    check=lambda before, after, a: after.coupon == "",
+    "coupon.remove", tool=True, writes=["coupon"], check=lambda before, after, a: after.coupon == ""
 )
 def remove_coupon(s: State, ctx: k.Ctx) -> None:
-    """Take the coupon off."""
+    """Take the coupon off the cart."""
     s.coupon = ""
 
 
 @app.action(
     "wishes.set",
-    tool="Put a product on the wish list, or take it off.",
+    tool=True,
     writes=["wishes"],
     check=lambda before, after, a: a.on == any(w.product == a.product for w in after.wishes),
 )
@@ -129,12 +123,12 @@ def wish(s: State, ctx: k.Ctx, product: ProductId, on: bool) -> None:
 
 @app.action(
     "wishes.to_cart",
-    tool="Move a product from the wish list to the cart, in its first colour.",
+    tool=True,
     writes=["wishes", "cart"],
     check=lambda before, after, a: not any(w.product == a.product for w in after.wishes),
 )
 def wish_to_cart(s: State, ctx: k.Ctx, product: ProductId) -> None:
-    """Move a product from the wish list to the cart."""
+    """Move a product from the wish list to the cart, in its first colour."""
     row = s.wishes.first(lambda w: w.product == product)
     if row is None:
         ctx.refuse(ctx.t("It is not on the wish list", "不在心愿单中"))
@@ -154,7 +148,7 @@ def _complete(ctx: k.Ctx, *parts: str) -> None:
 
 @app.action(
     "addresses.add",
-    tool="Save a new delivery address.",
+    tool=True,
     writes=["addresses"],
     check=lambda before, after, a: len(after.addresses) == len(before.addresses) + 1,
 )
@@ -184,7 +178,7 @@ def add_address(
 
 @app.action(
     "addresses.edit",
-    tool="Change a delivery address.",
+    tool=True,
     writes=["addresses"],
     check=lambda before, after, a: after.addresses[a.address].street == a.street.strip(),
 )
@@ -214,12 +208,12 @@ def edit_address(
 
 @app.action(
     "addresses.delete",
-    tool="Delete a delivery address that is not the default.",
+    tool=True,
     writes=["addresses"],
     check=lambda before, after, a: a.address not in after.addresses,
 )
 def delete_address(s: State, ctx: k.Ctx, address: AddressId) -> None:
-    """Delete a delivery address."""
+    """Delete a delivery address that is not the default."""
     if address == s.default_address:
         ctx.refuse(ctx.t("Choose another default address first", "请先选择其他默认地址"))
     if any(o.address == address and o.state in ("unpaid", "processing") for o in s.orders):
@@ -230,7 +224,7 @@ def delete_address(s: State, ctx: k.Ctx, address: AddressId) -> None:
 
 @app.action(
     "addresses.default",
-    tool="Make an address the default one.",
+    tool=True,
     writes=["default_address"],
     check=lambda before, after, a: after.default_address == a.address,
 )
@@ -321,7 +315,7 @@ def _ask_payment(ctx: k.Ctx, order: Order) -> None:
 
 @app.action(
     "orders.pay",
-    tool="Ask the wallet again to pay an unpaid order.",
+    tool=True,
     writes=[],
     check=lambda before, after, a: after.orders[a.order].state == "unpaid",
 )
@@ -376,12 +370,12 @@ def _tell(s: State, ctx: k.Ctx, order: Order, words: tuple[str, str]) -> None:
 
 @app.action(
     "orders.cancel",
-    tool="Cancel an order that has not been shipped; a paid one is refunded.",
+    tool=True,
     writes=["orders"],
     check=lambda before, after, a: after.orders[a.order].state == "cancelled",
 )
 def cancel(s: State, ctx: k.Ctx, order: OrderId, reason: state.CancelReason) -> None:
-    """Cancel an order."""
+    """Cancel an order that has not been shipped; a paid one is refunded."""
     row = _in_state(s, ctx, order, "unpaid", "processing")
     s.orders.update(order, state="cancelled", reason=reason)
     if row.state == "unpaid":
@@ -394,12 +388,12 @@ def cancel(s: State, ctx: k.Ctx, order: OrderId, reason: state.CancelReason) -> 
 
 @app.action(
     "orders.return",
-    tool="Send a delivered order back; it is refunded.",
+    tool=True,
     writes=["orders"],
     check=lambda before, after, a: after.orders[a.order].state == "returned",
 )
 def give_back(s: State, ctx: k.Ctx, order: OrderId, reason: state.ReturnReason) -> None:
-    """Send a delivered order back."""
+    """Send a delivered order back; it is refunded."""
     row = _in_state(s, ctx, order, "delivered")
     s.orders.update(order, state="returned", reason=reason)
     _refund(ctx, row)
@@ -413,12 +407,12 @@ def _refund(ctx: k.Ctx, order: Order) -> None:
 
 @app.action(
     "orders.readdress",
-    tool="Send an order that has not been shipped to another address.",
+    tool=True,
     writes=["orders"],
     check=lambda before, after, a: after.orders[a.order].address == a.address,
 )
 def readdress(s: State, ctx: k.Ctx, order: OrderId, address: AddressId) -> None:
-    """Send an order to another address."""
+    """Send an order that has not been shipped to another address."""
     _in_state(s, ctx, order, "unpaid", "processing")
     s.addresses[address]
     s.orders.update(order, address=address)
@@ -428,7 +422,7 @@ def readdress(s: State, ctx: k.Ctx, order: OrderId, address: AddressId) -> None:
 
 @app.action(
     "orders.reorder",
-    tool="Put the items of an order into the cart again.",
+    tool=True,
     writes=["cart"],
     check=lambda before, after, a: len(after.cart) >= len(before.cart),
 )
@@ -442,7 +436,7 @@ def reorder(s: State, ctx: k.Ctx, order: OrderId) -> None:
 
 @app.action(
     "reviews.add",
-    tool="Write a review of a product from a delivered order.",
+    tool=True,
     writes=["reviews"],
     check=lambda before, after, a: len(after.reviews) == len(before.reviews) + 1,
 )
@@ -454,7 +448,7 @@ def review(
     stars: state.StarCount,
     text: LongText = "",
 ) -> None:
-    """Write a review."""
+    """Write a review of a product from a delivered order."""
     row = _in_state(s, ctx, order, "delivered")
     if product not in (i.product for i in row.items):
         ctx.refuse(ctx.t("This order has no such product", "该订单没有此商品"))
@@ -469,7 +463,7 @@ def review(
 
 @app.action(
     "updates.set",
-    tool="Turn notifications about orders on or off.",
+    tool=True,
     writes=["order_updates"],
     check=lambda before, after, a: after.order_updates == a.on,
 )

@@ -180,9 +180,9 @@ def _short(rows: list[seed.Product]) -> list[dict[str, object]]:
     return [{f: getattr(p, f) for f in fields} for p in rows[:MOST_FOUND]]
 
 
-@app.query("products.get", tool="Read one product with its colours.", shows="/p/{product}")
+@app.query("products.get", shows="/p/{product}")
 def get(s: State, ctx: k.Ctx, product: seed.ProductId) -> seed.Product:
-    """Return one product."""
+    """Read one product with its colours."""
     return s.products[product]
 
 
@@ -192,13 +192,9 @@ def opinions(s: State, ctx: k.Ctx, product: seed.ProductId) -> list[seed.Opinion
     return s.opinions.where(lambda o: o.product == product)
 
 
-@app.query(
-    "cart.get",
-    tool="Read the cart and what it costs with each delivery speed, in cents.",
-    shows="/cart",
-)
+@app.query("cart.get", shows="/cart")
 def get_cart(s: State, ctx: k.Ctx) -> dict[str, object]:
-    """Return the cart."""
+    """Read the cart and what it costs with each delivery speed, in cents."""
     lines = [
         {
             "id": x.id,
@@ -225,9 +221,9 @@ def list_orders(s: State, ctx: k.Ctx, which: Literal["", "open", "done"] = "") -
     return sorted(rows, key=lambda o: -o.placed_at)
 
 
-@app.query("orders.get", tool="Read one order.", shows="/orders/{order}")
+@app.query("orders.get", shows="/orders/{order}")
 def get_order(s: State, ctx: k.Ctx, order: OrderId) -> seed.Order:
-    """Return one order."""
+    """Read one order."""
     return s.orders[order]
 
 

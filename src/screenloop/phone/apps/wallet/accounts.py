@@ -242,10 +242,7 @@ def pay_page(s: State, ui: k.Ui, payment: state.PaymentId) -> k.Page:
         k.Row(p.merchant, subtitle=("Merchant", "商户"), lead=k.Glyph("store")),
         k.Row(p.order, subtitle=("Order", "订单"), lead=k.Glyph("receipt")),
     )
-    body: list[k.Widget] = [
-        k.Big(ui.money(p.amount_cents), ui.t(*STATES[p.state])),
-        k.Card(facts),
-    ]
+    body: list[k.Widget] = [k.Big(ui.money(p.amount_cents), ui.t(*STATES[p.state])), k.Card(facts)]
     footer: tuple[k.Widget, ...] = ()
     if p.state == "open":
         body.append(source)

@@ -106,12 +106,12 @@ def _open_request(s: State, ctx: k.Ctx, request: str, *, incoming: bool) -> seed
 
 @app.action(
     "requests.approve",
-    tool="Pay what a contact asks for, from the balance.",
+    tool=True,
     writes=["requests", "transactions", "balance_cents"],
     check=lambda before, after, a: after.requests[a.request].state == "paid",
 )
 def approve(s: State, ctx: k.Ctx, request: state.RequestId) -> None:
-    """Pay what a contact asks for."""
+    """Pay what a contact asks for, from the balance."""
     row = _open_request(s, ctx, request, incoming=True)
     take(s, ctx, row.amount_cents, seed.BALANCE)
     s.requests.update(request, state="paid")
@@ -131,7 +131,7 @@ def approve(s: State, ctx: k.Ctx, request: state.RequestId) -> None:
 
 @app.action(
     "requests.decline",
-    tool="Decline what a contact asks for.",
+    tool=True,
     writes=["requests"],
     check=lambda before, after, a: after.requests[a.request].state == "declined",
 )
@@ -185,12 +185,12 @@ def top_up(s: State, ctx: k.Ctx, card: seed.CardId, amount: Amount) -> None:
 
 @app.action(
     "balance.hide",
-    tool="Hide or show the balance on the first page.",
+    tool=True,
     writes=["hide_balance"],
     check=lambda before, after, a: after.hide_balance == a.on,
 )
 def hide(s: State, ctx: k.Ctx, on: bool) -> None:
-    """Hide or show the balance."""
+    """Hide or show the balance on the first page."""
     s.hide_balance = on
 
 
@@ -211,7 +211,7 @@ def set_limit(s: State, ctx: k.Ctx, amount: Amount) -> None:
 
 @app.action(
     "bills.add",
-    tool="Add a bill with its amount in dollars and its due day.",
+    tool=True,
     writes=["bills"],
     check=lambda before, after, a: len(after.bills) == len(before.bills) + 1,
 )
@@ -222,7 +222,7 @@ def add_bill(
     amount: Amount,
     due: state.Day,
 ) -> None:
-    """Add a bill."""
+    """Add a bill with its amount in dollars and its due day."""
     if not payee.strip():
         ctx.refuse(ctx.t("A bill needs a payee", "账单需要收款方"))
     try:
@@ -236,12 +236,12 @@ def add_bill(
 
 @app.action(
     "bills.pay",
-    tool="Pay a bill from the balance or a card (source: balance or a card's id).",
+    tool=True,
     writes=["bills", "transactions", "balance_cents"],
     check=lambda before, after, a: after.bills[a.bill].paid,
 )
 def pay_bill(s: State, ctx: k.Ctx, bill: BillId, source: state.Source = seed.BALANCE) -> None:
-    """Pay a bill."""
+    """Pay a bill from the balance or a card (source: balance or a card's id)."""
     row = s.bills[bill]
     if row.paid:
         ctx.refuse(ctx.t("This bill is paid already", "账单已支付"))
@@ -288,12 +288,12 @@ def autopay_due(s: State, ctx: k.Ctx, bill: BillId) -> None:
 
 @app.action(
     "bills.delete",
-    tool="Remove a bill from the list.",
+    tool=True,
     writes=["bills"],
     check=lambda before, after, a: a.bill not in after.bills,
 )
 def delete_bill(s: State, ctx: k.Ctx, bill: BillId) -> None:
-    """Remove a bill."""
+    """Remove a bill from the list."""
     s.bills.remove(bill)
     ctx.move(k.Back())
 
@@ -373,14 +373,14 @@ def resend(s: State, ctx: k.Ctx, card: seed.CardId) -> None:
 
 @app.action(
     "cards.verify",
-    tool="Confirm a new card with the code from the text message.",
+    tool=True,
     writes=["cards"],
     check=lambda before, after, a: after.cards[a.card].verified,
 )
 def verify(
     s: State, ctx: k.Ctx, card: seed.CardId, code: Annotated[str, msgspec.Meta(max_length=10)]
 ) -> None:
-    """Confirm a card."""
+    """Confirm a new card with the code from the text message."""
     row = s.cards[card]
     if row.verified:
         ctx.refuse(ctx.t("This card is verified already", "该卡已验证"))
@@ -393,7 +393,7 @@ def verify(
 
 @app.action(
     "cards.freeze",
-    tool="Freeze or unfreeze a card.",
+    tool=True,
     writes=["cards"],
     check=lambda before, after, a: after.cards[a.card].frozen == a.on,
 )
@@ -416,12 +416,12 @@ def make_main(s: State, ctx: k.Ctx, card: seed.CardId) -> None:
 
 @app.action(
     "cards.delete",
-    tool="Remove a card that is not the main one.",
+    tool=True,
     writes=["cards"],
     check=lambda before, after, a: a.card not in after.cards,
 )
 def delete_card(s: State, ctx: k.Ctx, card: seed.CardId) -> None:
-    """Remove a card."""
+    """Remove a card that is not the main one."""
     if card == s.main_card:
         ctx.refuse(ctx.t("Choose another main card first", "请先选择其他主卡"))
     s.cards.remove(card)
@@ -543,7 +543,7 @@ def refund(s: State, ctx: k.Ctx, merchant: str, amount_cents: int, order: str) -
 
 @app.action(
     "transactions.note",
-    tool="Write a note on a transaction.",
+    tool=True,
     writes=["transactions"],
     check=lambda before, after, a: after.transactions[a.transaction].note == a.note.strip(),
 )
@@ -555,7 +555,7 @@ def write_note(s: State, ctx: k.Ctx, transaction: state.TransactionId, note: see
 
 @app.action(
     "transactions.categorise",
-    tool="Put a transaction into another category.",
+    tool=True,
     writes=["transactions"],
     check=lambda before, after, a: after.transactions[a.transaction].category == a.category,
 )

@@ -124,11 +124,9 @@ def done(ctx: k.Ctx, transaction: seed.Transaction) -> None:
 # ---- queries -------------------------------------------------------------------------------------
 
 
-@app.query(
-    "balance.get", tool="Read the balance, the daily limit and what is left of it, in cents."
-)
+@app.query("balance.get")
 def get_balance(s: State, ctx: k.Ctx) -> dict[str, int]:
-    """Return the balance and the limit."""
+    """Read the balance, the daily limit and what is left of it, in cents."""
     left = s.daily_limit_cents - spent_today(s, ctx.now_s)
     return {
         "balance_cents": s.balance_cents,
@@ -153,19 +151,15 @@ def search(
     return found(s, text, category or "", direction)
 
 
-@app.query("transactions.get", tool="Read one transaction.", shows="/t/{transaction}")
+@app.query("transactions.get", shows="/t/{transaction}")
 def get_transaction(s: State, ctx: k.Ctx, transaction: TransactionId) -> seed.Transaction:
-    """Return one transaction."""
+    """Read one transaction."""
     return s.transactions[transaction]
 
 
-@app.query(
-    "spending.month",
-    tool="Sum what was spent in a month (YYYY-MM) by category, in cents.",
-    shows="/spending",
-)
+@app.query("spending.month", shows="/spending")
 def spending(s: State, ctx: k.Ctx, month: str) -> dict[str, int]:
-    """Return cents by category."""
+    """Sum what was spent in a month (YYYY-MM) by category, in cents."""
     return spent(s, month)
 
 
@@ -176,15 +170,15 @@ def list_cards(s: State, ctx: k.Ctx) -> list[dict[str, Any]]:
     return [{f: getattr(c, f) for f in fields} | {"main": c.id == s.main_card} for c in s.cards]
 
 
-@app.query("bills.list", tool="List the bills, the first due first.", shows="/bills")
+@app.query("bills.list", shows="/bills")
 def list_bills(s: State, ctx: k.Ctx) -> list[seed.Bill]:
-    """Return the bills."""
+    """List the bills, the first due first."""
     return sorted(s.bills, key=lambda b: b.due)
 
 
-@app.query("requests.list", tool="List requests for money, both ways.", shows="/requests")
+@app.query("requests.list", shows="/requests")
 def list_requests(s: State, ctx: k.Ctx) -> list[seed.MoneyRequest]:
-    """Return the requests."""
+    """List requests for money, both ways."""
     return list(s.requests)
 
 
