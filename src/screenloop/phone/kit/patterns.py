@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from screenloop.phone.commands import Go
 from screenloop.phone.draw.canvas import Words
 from screenloop.phone.draw.page import Tab
+
+Holds = Callable[[Any, Any, Any], bool]
+"""What must hold after an action: `(before, after, args) -> bool`, see `App.action`."""
 
 
 def tabs(
@@ -28,4 +32,30 @@ def tabs(
             badge=badges.get(name, 0),
         )
         for name, icon, words, page in pages
+    )
+
+
+# ---- checks of actions -----------------------------------------------------------------------
+
+
+def one_more(table: str) -> Holds:
+    """Return the check that a table has one row more."""
+    return lambda before, after, a: len(getattr(after, table)) == len(getattr(before, table)) + 1
+
+
+def gone(table: str, row: str) -> Holds:
+    """Return the check that the row which an argument names is gone."""
+    return lambda before, after, a: getattr(a, row) not in getattr(after, table)
+
+
+def value_is(field: str, argument: str) -> Holds:
+    """Return the check that a field of the state is what an argument says."""
+    return lambda before, after, a: bool(getattr(after, field) == getattr(a, argument))
+
+
+def row_has(table: str, row: str, **fields: str) -> Holds:
+    """Return the check of the row which an argument names: each field is what its argument says."""
+    return lambda before, after, a: all(
+        getattr(getattr(after, table)[getattr(a, row)], field) == getattr(a, argument)
+        for field, argument in fields.items()
     )

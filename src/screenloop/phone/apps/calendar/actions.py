@@ -141,7 +141,7 @@ def edit(
     "events.move",
     tool="Move an event to another day and time.",
     writes=["events"],
-    check=lambda before, after, a: after.events[a.event].date == a.date,
+    check=k.row_has("events", "event", date="date"),
 )
 def move(s: State, ctx: k.Ctx, event: EventId, date: Day, start: Clock, end: Clock) -> None:
     """Move an event to another day and time; an all-day event keeps its whole day."""
@@ -158,7 +158,7 @@ def move(s: State, ctx: k.Ctx, event: EventId, date: Day, start: Clock, end: Clo
     "events.duplicate",
     tool="Copy an event to a day.",
     writes=["events"],
-    check=lambda before, after, a: len(after.events) == len(before.events) + 1,
+    check=k.one_more("events"),
 )
 def duplicate(s: State, ctx: k.Ctx, event: EventId, date: Day) -> None:
     """Copy an event to a day; the copy does not repeat and asks for no reply."""
@@ -173,12 +173,7 @@ def duplicate(s: State, ctx: k.Ctx, event: EventId, date: Day) -> None:
     ctx.move(event_go(event=row.id, date=date))
 
 
-@app.action(
-    "events.delete",
-    tool=True,
-    writes=["events"],
-    check=lambda before, after, a: a.event not in after.events,
-)
+@app.action("events.delete", tool=True, writes=["events"], check=k.gone("events", "event"))
 def delete(s: State, ctx: k.Ctx, event: EventId) -> None:
     """Delete an event with all its repeats."""
     s.events.remove(event)
@@ -208,7 +203,7 @@ def skip(s: State, ctx: k.Ctx, event: EventId, date: Day) -> None:
     "events.remind_before",
     tool="Set how many minutes before an event to remind, 0 for never.",
     writes=["events"],
-    check=lambda before, after, a: after.events[a.event].reminder_min == a.reminder_min,
+    check=k.row_has("events", "event", reminder_min="reminder_min"),
 )
 def remind_before(s: State, ctx: k.Ctx, event: EventId, reminder_min: state.Minutes) -> None:
     """Set how long before an event to be reminded."""
@@ -216,10 +211,7 @@ def remind_before(s: State, ctx: k.Ctx, event: EventId, reminder_min: state.Minu
 
 
 @app.action(
-    "events.reply",
-    tool=True,
-    writes=["events"],
-    check=lambda before, after, a: after.events[a.event].reply == a.reply,
+    "events.reply", tool=True, writes=["events"], check=k.row_has("events", "event", reply="reply")
 )
 def answer(s: State, ctx: k.Ctx, event: EventId, reply: Literal["yes", "maybe", "no"]) -> None:
     """Answer an invitation: yes, maybe or no."""
@@ -261,10 +253,7 @@ def uninvite(s: State, ctx: k.Ctx, event: EventId, name: str) -> None:
 
 
 @app.action(
-    "layers.show",
-    tool=True,
-    writes=["layers"],
-    check=lambda before, after, a: after.layers[a.calendar].shown == a.on,
+    "layers.show", tool=True, writes=["layers"], check=k.row_has("layers", "calendar", shown="on")
 )
 def show(s: State, ctx: k.Ctx, calendar: state.LayerId, on: bool) -> None:
     """Show or hide one of the calendars."""
@@ -275,7 +264,7 @@ def show(s: State, ctx: k.Ctx, calendar: state.LayerId, on: bool) -> None:
     "options.reminder",
     tool=True,
     writes=["default_reminder_min"],
-    check=lambda before, after, a: after.default_reminder_min == a.reminder_min,
+    check=k.value_is("default_reminder_min", "reminder_min"),
 )
 def set_default_reminder(s: State, ctx: k.Ctx, reminder_min: state.Minutes) -> None:
     """Set the reminder that new events start with, in minutes."""
@@ -286,7 +275,7 @@ def set_default_reminder(s: State, ctx: k.Ctx, reminder_min: state.Minutes) -> N
     "options.week_start",
     tool=True,
     writes=["sunday_first"],
-    check=lambda before, after, a: after.sunday_first == a.sunday,
+    check=k.value_is("sunday_first", "sunday"),
 )
 def set_week_start(s: State, ctx: k.Ctx, sunday: bool) -> None:
     """Begin weeks on Sunday, or on Monday."""

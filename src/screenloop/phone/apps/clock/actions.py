@@ -23,12 +23,7 @@ def _plan(ctx: k.Ctx, alarm: state.Alarm) -> None:
         ctx.after(at_s - ctx.now_s, call)
 
 
-@app.action(
-    "alarms.add",
-    tool=True,
-    writes=["alarms"],
-    check=lambda before, after, a: len(after.alarms) == len(before.alarms) + 1,
-)
+@app.action("alarms.add", tool=True, writes=["alarms"], check=k.one_more("alarms"))
 def add_alarm(
     s: State,
     ctx: k.Ctx,
@@ -59,7 +54,7 @@ def add_alarm(
     "alarms.edit",
     tool="Change all details of an alarm.",
     writes=["alarms"],
-    check=lambda before, after, a: after.alarms[a.alarm].time == a.time,
+    check=k.row_has("alarms", "alarm", time="time"),
 )
 def edit_alarm(
     s: State,
@@ -91,22 +86,14 @@ def edit_alarm(
 
 
 @app.action(
-    "alarms.enable",
-    tool=True,
-    writes=["alarms"],
-    check=lambda before, after, a: after.alarms[a.alarm].enabled == a.on,
+    "alarms.enable", tool=True, writes=["alarms"], check=k.row_has("alarms", "alarm", enabled="on")
 )
 def enable(s: State, ctx: k.Ctx, alarm: state.AlarmId, on: bool) -> None:
     """Switch an alarm on or off."""
     _plan(ctx, s.alarms.update(alarm, enabled=on, ringing=False, snoozed_until_s=0))
 
 
-@app.action(
-    "alarms.delete",
-    tool=True,
-    writes=["alarms"],
-    check=lambda before, after, a: a.alarm not in after.alarms,
-)
+@app.action("alarms.delete", tool=True, writes=["alarms"], check=k.gone("alarms", "alarm"))
 def delete_alarm(s: State, ctx: k.Ctx, alarm: state.AlarmId) -> None:
     """Delete an alarm."""
     s.alarms.remove(alarm)
@@ -215,12 +202,7 @@ def _run(s: State, ctx: k.Ctx, countdown: str, seconds: int) -> None:
     ctx.after(seconds, finish(countdown=countdown, ends_s=ends_s))
 
 
-@app.action(
-    "timers.start",
-    tool=True,
-    writes=["countdowns"],
-    check=lambda before, after, a: len(after.countdowns) == len(before.countdowns) + 1,
-)
+@app.action("timers.start", tool=True, writes=["countdowns"], check=k.one_more("countdowns"))
 def start_countdown(
     s: State,
     ctx: k.Ctx,
@@ -294,10 +276,7 @@ def restart(s: State, ctx: k.Ctx, countdown: state.CountdownId) -> None:
 
 
 @app.action(
-    "timers.cancel",
-    tool=True,
-    writes=["countdowns"],
-    check=lambda before, after, a: a.countdown not in after.countdowns,
+    "timers.cancel", tool=True, writes=["countdowns"], check=k.gone("countdowns", "countdown")
 )
 def cancel(s: State, ctx: k.Ctx, countdown: state.CountdownId) -> None:
     """Remove a countdown."""
@@ -346,12 +325,7 @@ def stop_stopwatch(s: State, ctx: k.Ctx) -> None:
     s.stopwatch_from_s = 0
 
 
-@app.action(
-    "stopwatch.lap",
-    tool=True,
-    writes=["laps"],
-    check=lambda before, after, a: len(after.laps) == len(before.laps) + 1,
-)
+@app.action("stopwatch.lap", tool=True, writes=["laps"], check=k.one_more("laps"))
 def lap(s: State, ctx: k.Ctx) -> None:
     """Take a lap time."""
     if not s.stopwatch_from_s:
@@ -394,10 +368,7 @@ def set_bedtime(s: State, ctx: k.Ctx, bedtime: state.Clock, wake: state.Clock) -
 
 
 @app.action(
-    "bedtime.enable",
-    tool=True,
-    writes=["bedtime_on"],
-    check=lambda before, after, a: after.bedtime_on == a.on,
+    "bedtime.enable", tool=True, writes=["bedtime_on"], check=k.value_is("bedtime_on", "on")
 )
 def enable_bedtime(s: State, ctx: k.Ctx, on: bool) -> None:
     """Switch the bedtime schedule on or off."""

@@ -62,12 +62,7 @@ app = k.App("contacts", State, title=("Contacts", "通讯录"), icon="users", ti
 # ---- actions -------------------------------------------------------------------------------
 
 
-@app.action(
-    "people.add",
-    tool=True,
-    writes=["people"],
-    check=lambda before, after, a: len(after.people) == len(before.people) + 1,
-)
+@app.action("people.add", tool=True, writes=["people"], check=k.one_more("people"))
 def add(
     s: State,
     ctx: k.Ctx,
@@ -122,10 +117,7 @@ def edit(
 
 
 @app.action(
-    "people.note",
-    tool=True,
-    writes=["people"],
-    check=lambda before, after, a: after.people[a.person].note == a.note,
+    "people.note", tool=True, writes=["people"], check=k.row_has("people", "person", note="note")
 )
 def write_note(s: State, ctx: k.Ctx, person: PersonId, note: str) -> None:
     """Write a note about a contact."""
@@ -137,7 +129,7 @@ def write_note(s: State, ctx: k.Ctx, person: PersonId, note: str) -> None:
     "people.favourite",
     tool=True,
     writes=["people"],
-    check=lambda before, after, a: after.people[a.person].favourite == a.on,
+    check=k.row_has("people", "person", favourite="on"),
 )
 def favourite(s: State, ctx: k.Ctx, person: PersonId, on: bool) -> None:
     """Mark a contact as favourite, or not."""
@@ -145,10 +137,7 @@ def favourite(s: State, ctx: k.Ctx, person: PersonId, on: bool) -> None:
 
 
 @app.action(
-    "people.block",
-    tool=True,
-    writes=["people"],
-    check=lambda before, after, a: after.people[a.person].blocked == a.on,
+    "people.block", tool=True, writes=["people"], check=k.row_has("people", "person", blocked="on")
 )
 def block(s: State, ctx: k.Ctx, person: PersonId, on: bool) -> None:
     """Block or unblock a contact."""
@@ -156,12 +145,7 @@ def block(s: State, ctx: k.Ctx, person: PersonId, on: bool) -> None:
     ctx.toast(ctx.t("Blocked", "已屏蔽") if on else ctx.t("Unblocked", "已取消屏蔽"))
 
 
-@app.action(
-    "people.delete",
-    tool=True,
-    writes=["people"],
-    check=lambda before, after, a: a.person not in after.people,
-)
+@app.action("people.delete", tool=True, writes=["people"], check=k.gone("people", "person"))
 def delete(s: State, ctx: k.Ctx, person: PersonId) -> None:
     """Delete a contact."""
     s.people.remove(person)

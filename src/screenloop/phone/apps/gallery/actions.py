@@ -19,7 +19,7 @@ from screenloop.phone.draw.imagery import SCENE_KINDS
     "photos.favourite",
     tool=True,
     writes=["photos"],
-    check=lambda before, after, a: after.photos[a.photo].favourite == a.on,
+    check=k.row_has("photos", "photo", favourite="on"),
 )
 def favourite(s: State, ctx: k.Ctx, photo: PhotoId, on: bool) -> None:
     """Mark a photo as favourite, or not."""
@@ -42,10 +42,7 @@ def edit(s: State, ctx: k.Ctx, photo: PhotoId, title: Name, place: str) -> None:
 
 
 @app.action(
-    "photos.move",
-    tool=True,
-    writes=["photos"],
-    check=lambda before, after, a: after.photos[a.photo].album == a.album,
+    "photos.move", tool=True, writes=["photos"], check=k.row_has("photos", "photo", album="album")
 )
 def move(s: State, ctx: k.Ctx, photo: PhotoId, album: AlbumId) -> None:
     """Move a photo to another album."""
@@ -55,12 +52,7 @@ def move(s: State, ctx: k.Ctx, photo: PhotoId, album: AlbumId) -> None:
     ctx.move(k.Back())
 
 
-@app.action(
-    "photos.copy",
-    tool="Duplicate a photo.",
-    writes=["photos"],
-    check=lambda before, after, a: len(after.photos) == len(before.photos) + 1,
-)
+@app.action("photos.copy", tool="Duplicate a photo.", writes=["photos"], check=k.one_more("photos"))
 def copy(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
     """Duplicate a photo, next to itself in time."""
     old = s.photos[photo]
@@ -94,12 +86,7 @@ def restore(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
     ctx.move(k.Back())
 
 
-@app.action(
-    "photos.delete",
-    tool=True,
-    writes=["photos"],
-    check=lambda before, after, a: a.photo not in after.photos,
-)
+@app.action("photos.delete", tool=True, writes=["photos"], check=k.gone("photos", "photo"))
 def delete(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
     """Delete a photo of the trash for good."""
     if not s.photos[photo].trashed:
@@ -126,7 +113,7 @@ def empty_trash(s: State, ctx: k.Ctx) -> None:
     "photos.take",
     tool="Take a photo with the back or the front camera.",
     writes=["photos"],
-    check=lambda before, after, a: len(after.photos) == len(before.photos) + 1,
+    check=k.one_more("photos"),
 )
 def take(s: State, ctx: k.Ctx, camera: Literal["back", "front"]) -> None:
     """Take the picture that the viewfinder shows."""
@@ -176,12 +163,7 @@ def list_trash(s: State, ctx: k.Ctx) -> list[Photo]:
 # ---- actions on albums, folders and files ------------------------------------------------------
 
 
-@app.action(
-    "albums.add",
-    tool=True,
-    writes=["albums"],
-    check=lambda before, after, a: len(after.albums) == len(before.albums) + 1,
-)
+@app.action("albums.add", tool=True, writes=["albums"], check=k.one_more("albums"))
 def add_album(s: State, ctx: k.Ctx, name: Name) -> None:
     """Make a new, empty album."""
     _check_name(ctx, name, [a.name for a in s.albums])
@@ -205,10 +187,7 @@ def rename_album(s: State, ctx: k.Ctx, album: AlbumId, name: Name) -> None:
 
 
 @app.action(
-    "albums.delete",
-    tool=True,
-    writes=["albums", "photos"],
-    check=lambda before, after, a: a.album not in after.albums,
+    "albums.delete", tool=True, writes=["albums", "photos"], check=k.gone("albums", "album")
 )
 def delete_album(s: State, ctx: k.Ctx, album: AlbumId) -> None:
     """Delete an album of the user's; its photos move to Camera."""
@@ -233,12 +212,7 @@ def album_photos(s: State, ctx: k.Ctx, album: AlbumId) -> list[Photo]:
     return [p for p in found(s, "") if p.album == album]
 
 
-@app.action(
-    "folders.add",
-    tool=True,
-    writes=["folders"],
-    check=lambda before, after, a: len(after.folders) == len(before.folders) + 1,
-)
+@app.action("folders.add", tool=True, writes=["folders"], check=k.one_more("folders"))
 def add_folder(s: State, ctx: k.Ctx, name: Name) -> None:
     """Make a new folder for files."""
     _check_name(ctx, name, [f.name for f in s.folders])
@@ -260,12 +234,7 @@ def rename_folder(s: State, ctx: k.Ctx, folder: FolderId, name: Name) -> None:
     ctx.move(k.Back())
 
 
-@app.action(
-    "folders.delete",
-    tool=True,
-    writes=["folders"],
-    check=lambda before, after, a: a.folder not in after.folders,
-)
+@app.action("folders.delete", tool=True, writes=["folders"], check=k.gone("folders", "folder"))
 def delete_folder(s: State, ctx: k.Ctx, folder: FolderId) -> None:
     """Delete an empty folder."""
     if s.files.where(lambda f: f.folder == folder):
@@ -289,10 +258,7 @@ def rename_file(s: State, ctx: k.Ctx, file: FileId, name: Name) -> None:
 
 
 @app.action(
-    "files.move",
-    tool=True,
-    writes=["files"],
-    check=lambda before, after, a: after.files[a.file].folder == a.folder,
+    "files.move", tool=True, writes=["files"], check=k.row_has("files", "file", folder="folder")
 )
 def move_file(s: State, ctx: k.Ctx, file: FileId, folder: FolderId) -> None:
     """Move a file to another folder."""
@@ -302,12 +268,7 @@ def move_file(s: State, ctx: k.Ctx, file: FileId, folder: FolderId) -> None:
     ctx.move(k.Back())
 
 
-@app.action(
-    "files.delete",
-    tool=True,
-    writes=["files"],
-    check=lambda before, after, a: a.file not in after.files,
-)
+@app.action("files.delete", tool=True, writes=["files"], check=k.gone("files", "file"))
 def delete_file(s: State, ctx: k.Ctx, file: FileId) -> None:
     """Delete a file."""
     s.files.remove(file)

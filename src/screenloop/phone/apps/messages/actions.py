@@ -134,19 +134,14 @@ def receive(s: State, ctx: k.Ctx, sender: Phone, text: Words1000) -> None:
     "messages.star",
     tool=True,
     writes=["messages"],
-    check=lambda before, after, a: after.messages[a.message].starred == a.on,
+    check=k.row_has("messages", "message", starred="on"),
 )
 def star(s: State, ctx: k.Ctx, message: state.MessageId, on: bool) -> None:
     """Star a message, or not."""
     s.messages.update(message, starred=on)
 
 
-@app.action(
-    "messages.delete",
-    tool=True,
-    writes=["messages"],
-    check=lambda before, after, a: a.message not in after.messages,
-)
+@app.action("messages.delete", tool=True, writes=["messages"], check=k.gone("messages", "message"))
 def delete_message(s: State, ctx: k.Ctx, message: state.MessageId) -> None:
     """Delete one message."""
     s.messages.remove(message)
@@ -192,10 +187,7 @@ def read_all(s: State, ctx: k.Ctx) -> None:
 
 
 @app.action(
-    "threads.pin",
-    tool=True,
-    writes=["threads"],
-    check=lambda before, after, a: after.threads[a.thread].pinned == a.on,
+    "threads.pin", tool=True, writes=["threads"], check=k.row_has("threads", "thread", pinned="on")
 )
 def pin(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     """Keep a conversation at the top, or not."""
@@ -203,10 +195,7 @@ def pin(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
 
 
 @app.action(
-    "threads.mute",
-    tool=True,
-    writes=["threads"],
-    check=lambda before, after, a: after.threads[a.thread].muted == a.on,
+    "threads.mute", tool=True, writes=["threads"], check=k.row_has("threads", "thread", muted="on")
 )
 def mute(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     """Turn a conversation's notifications off or on."""
@@ -217,7 +206,7 @@ def mute(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     "threads.archive",
     tool=True,
     writes=["threads"],
-    check=lambda before, after, a: after.threads[a.thread].archived == a.on,
+    check=k.row_has("threads", "thread", archived="on"),
 )
 def archive(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     """Put a conversation into the archive, or take it out."""
@@ -267,7 +256,7 @@ def save_contact(s: State, ctx: k.Ctx, thread: ThreadId, name: contacts.Name) ->
     "scheduled.add",
     tool="Schedule a text for a day (YYYY-MM-DD) and time (HH:MM).",
     writes=["scheduled"],
-    check=lambda before, after, a: len(after.scheduled) == len(before.scheduled) + 1,
+    check=k.one_more("scheduled"),
 )
 def schedule(
     s: State, ctx: k.Ctx, thread: ThreadId, text: Words1000, date: Day, time: Clock
@@ -291,10 +280,7 @@ def schedule(
 
 
 @app.action(
-    "scheduled.cancel",
-    tool=True,
-    writes=["scheduled"],
-    check=lambda before, after, a: a.scheduled not in after.scheduled,
+    "scheduled.cancel", tool=True, writes=["scheduled"], check=k.gone("scheduled", "scheduled")
 )
 def cancel(s: State, ctx: k.Ctx, scheduled: state.ScheduledId) -> None:
     """Cancel a scheduled text."""
@@ -306,7 +292,7 @@ def cancel(s: State, ctx: k.Ctx, scheduled: state.ScheduledId) -> None:
     "scheduled.send_now",
     tool=True,
     writes=["scheduled", "messages", "threads"],
-    check=lambda before, after, a: a.scheduled not in after.scheduled,
+    check=k.gone("scheduled", "scheduled"),
 )
 def send_now(s: State, ctx: k.Ctx, scheduled: state.ScheduledId) -> None:
     """Send a scheduled text now."""
@@ -329,12 +315,7 @@ def send_due(s: State, ctx: k.Ctx, scheduled: state.ScheduledId) -> None:
     s.scheduled.remove(scheduled)
 
 
-@app.action(
-    "settings.previews",
-    tool=True,
-    writes=["previews"],
-    check=lambda before, after, a: after.previews == a.on,
-)
+@app.action("settings.previews", tool=True, writes=["previews"], check=k.value_is("previews", "on"))
 def set_previews(s: State, ctx: k.Ctx, on: bool) -> None:
     """Show the text in notifications, or not."""
     s.previews = on

@@ -42,12 +42,7 @@ def _in_folder(s: State, folder: str) -> str:
 # ---- actions: notes ----------------------------------------------------------------------------
 
 
-@app.action(
-    "notes.add",
-    tool=True,
-    writes=["notes", "items"],
-    check=lambda before, after, a: len(after.notes) == len(before.notes) + 1,
-)
+@app.action("notes.add", tool=True, writes=["notes", "items"], check=k.one_more("notes"))
 def add(
     s: State,
     ctx: k.Ctx,
@@ -93,10 +88,7 @@ def edit(s: State, ctx: k.Ctx, note: state.NoteId, title: Title, body: Body) -> 
 
 
 @app.action(
-    "notes.colour",
-    tool=True,
-    writes=["notes"],
-    check=lambda before, after, a: after.notes[a.note].colour == a.colour,
+    "notes.colour", tool=True, writes=["notes"], check=k.row_has("notes", "note", colour="colour")
 )
 def paint(s: State, ctx: k.Ctx, note: state.NoteId, colour: Colour) -> None:
     """Give a note a colour."""
@@ -104,12 +96,7 @@ def paint(s: State, ctx: k.Ctx, note: state.NoteId, colour: Colour) -> None:
     s.notes.update(note, colour=colour)
 
 
-@app.action(
-    "notes.pin",
-    tool=True,
-    writes=["notes"],
-    check=lambda before, after, a: after.notes[a.note].pinned == a.on,
-)
+@app.action("notes.pin", tool=True, writes=["notes"], check=k.row_has("notes", "note", pinned="on"))
 def pin(s: State, ctx: k.Ctx, note: state.NoteId, on: bool) -> None:
     """Keep a note at the top, or not."""
     _editable(s, ctx, note)
@@ -120,7 +107,7 @@ def pin(s: State, ctx: k.Ctx, note: state.NoteId, on: bool) -> None:
     "notes.move",
     tool="Put a note into a folder; an empty folder takes it out.",
     writes=["notes"],
-    check=lambda before, after, a: after.notes[a.note].folder == a.folder,
+    check=k.row_has("notes", "note", folder="folder"),
 )
 def move(s: State, ctx: k.Ctx, note: state.NoteId, folder: state.FolderId) -> None:
     """Put a note into a folder, or into none."""
@@ -129,10 +116,7 @@ def move(s: State, ctx: k.Ctx, note: state.NoteId, folder: state.FolderId) -> No
 
 
 @app.action(
-    "notes.archive",
-    tool=True,
-    writes=["notes"],
-    check=lambda before, after, a: after.notes[a.note].archived == a.on,
+    "notes.archive", tool=True, writes=["notes"], check=k.row_has("notes", "note", archived="on")
 )
 def archive(s: State, ctx: k.Ctx, note: state.NoteId, on: bool) -> None:
     """Put a note into the archive, or take it out."""
@@ -141,12 +125,7 @@ def archive(s: State, ctx: k.Ctx, note: state.NoteId, on: bool) -> None:
     ctx.toast(ctx.t("Archived", "已归档") if on else ctx.t("Taken out", "已取消归档"))
 
 
-@app.action(
-    "notes.duplicate",
-    tool=True,
-    writes=["notes", "items"],
-    check=lambda before, after, a: len(after.notes) == len(before.notes) + 1,
-)
+@app.action("notes.duplicate", tool=True, writes=["notes", "items"], check=k.one_more("notes"))
 def duplicate(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
     """Make a copy of a note with its checklist."""
     row = _editable(s, ctx, note)
@@ -197,12 +176,7 @@ def _purge(s: State, note: str) -> None:
         s.items.remove(item.id)
 
 
-@app.action(
-    "notes.purge",
-    tool=True,
-    writes=["notes", "items"],
-    check=lambda before, after, a: a.note not in after.notes,
-)
+@app.action("notes.purge", tool=True, writes=["notes", "items"], check=k.gone("notes", "note"))
 def purge(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
     """Delete a note in the trash for ever."""
     if not s.notes[note].trashed:
@@ -274,12 +248,7 @@ def notify(s: State, ctx: k.Ctx, note: state.NoteId, at_s: int) -> None:
 # ---- actions: checklists -----------------------------------------------------------------------
 
 
-@app.action(
-    "items.add",
-    tool=True,
-    writes=["items", "notes"],
-    check=lambda before, after, a: len(after.items) == len(before.items) + 1,
-)
+@app.action("items.add", tool=True, writes=["items", "notes"], check=k.one_more("items"))
 def add_item(s: State, ctx: k.Ctx, note: state.NoteId, text: ItemText) -> None:
     """Add a line to a note's checklist."""
     _editable(s, ctx, note)
@@ -288,10 +257,7 @@ def add_item(s: State, ctx: k.Ctx, note: state.NoteId, text: ItemText) -> None:
 
 
 @app.action(
-    "items.check",
-    tool=True,
-    writes=["items"],
-    check=lambda before, after, a: after.items[a.item].done == a.done,
+    "items.check", tool=True, writes=["items"], check=k.row_has("items", "item", done="done")
 )
 def check_item(s: State, ctx: k.Ctx, item: state.ItemId, done: bool) -> None:
     """Tick a line of a checklist, or untick it."""
@@ -314,12 +280,7 @@ def edit_item(s: State, ctx: k.Ctx, item: state.ItemId, text: ItemText) -> None:
     ctx.move(k.Back())
 
 
-@app.action(
-    "items.delete",
-    tool=True,
-    writes=["items", "notes"],
-    check=lambda before, after, a: a.item not in after.items,
-)
+@app.action("items.delete", tool=True, writes=["items", "notes"], check=k.gone("items", "item"))
 def delete_item(s: State, ctx: k.Ctx, item: state.ItemId) -> None:
     """Take a line out of a checklist."""
     row = s.items.remove(item)
@@ -365,12 +326,7 @@ def _fresh_name(s: State, ctx: k.Ctx, name: str) -> str:
     return name
 
 
-@app.action(
-    "folders.add",
-    tool=True,
-    writes=["folders"],
-    check=lambda before, after, a: len(after.folders) == len(before.folders) + 1,
-)
+@app.action("folders.add", tool=True, writes=["folders"], check=k.one_more("folders"))
 def add_folder(s: State, ctx: k.Ctx, name: FolderName) -> None:
     """Make a folder."""
     s.folders.add(state.Folder(name=_fresh_name(s, ctx, name)))
@@ -390,10 +346,7 @@ def rename_folder(s: State, ctx: k.Ctx, folder: state.FolderId, name: FolderName
 
 
 @app.action(
-    "folders.delete",
-    tool=True,
-    writes=["folders", "notes"],
-    check=lambda before, after, a: a.folder not in after.folders,
+    "folders.delete", tool=True, writes=["folders", "notes"], check=k.gone("folders", "folder")
 )
 def delete_folder(s: State, ctx: k.Ctx, folder: state.FolderId) -> None:
     """Delete a folder; its notes stay, in no folder."""
@@ -403,17 +356,13 @@ def delete_folder(s: State, ctx: k.Ctx, folder: state.FolderId) -> None:
     ctx.toast(ctx.t("Folder deleted", "已删除文件夹"))
 
 
-@app.action(
-    "settings.sort", tool=True, writes=["sort"], check=lambda before, after, a: after.sort == a.by
-)
+@app.action("settings.sort", tool=True, writes=["sort"], check=k.value_is("sort", "by"))
 def sort(s: State, ctx: k.Ctx, by: state.SortBy) -> None:
     """Sort the notes by last edit, creation or title."""
     s.sort = by
 
 
-@app.action(
-    "settings.grid", tool=True, writes=["grid"], check=lambda before, after, a: after.grid == a.on
-)
+@app.action("settings.grid", tool=True, writes=["grid"], check=k.value_is("grid", "on"))
 def show_grid(s: State, ctx: k.Ctx, on: bool) -> None:
     """Show the notes as cards, or as a list."""
     s.grid = on

@@ -77,11 +77,7 @@ def set_volume(
     setattr(s, f"{name}_volume", level)
 
 
-@app.action(
-    "brightness.set",
-    writes=["brightness"],
-    check=lambda before, after, a: after.brightness == a.level,
-)
+@app.action("brightness.set", writes=["brightness"], check=k.value_is("brightness", "level"))
 def set_brightness(s: k.SystemState, ctx: k.Ctx, level: Level) -> None:
     """Set the screen brightness."""
     s.brightness = level

@@ -109,7 +109,7 @@ def join(s: State, ctx: k.Ctx, network: state.NetworkId, password: state.Passwor
     "networks.add",
     tool="Add a hidden Wi-Fi network by its name and connect to it.",
     writes=["networks", "os.wifi_network"],
-    check=lambda before, after, a: len(after.networks) == len(before.networks) + 1,
+    check=k.one_more("networks"),
 )
 def add_network(s: State, ctx: k.Ctx, name: state.Name, password: state.Password = "") -> None:
     """Add a hidden Wi-Fi network by its name and connect to it; no password means an open one."""
@@ -149,7 +149,7 @@ def forget_network(s: State, ctx: k.Ctx, network: state.NetworkId) -> None:
     "hotspot.edit",
     tool=True,
     writes=["hotspot_name", "hotspot_password"],
-    check=lambda before, after, a: after.hotspot_password == a.password,
+    check=k.value_is("hotspot_password", "password"),
 )
 def edit_hotspot(s: State, ctx: k.Ctx, name: state.Name, password: state.Password) -> None:
     """Set the hotspot's name and password."""
@@ -163,7 +163,7 @@ def edit_hotspot(s: State, ctx: k.Ctx, name: state.Name, password: state.Passwor
     "data.limit",
     tool=True,
     writes=["data_limit_gb"],
-    check=lambda before, after, a: after.data_limit_gb == a.gigabytes,
+    check=k.value_is("data_limit_gb", "gigabytes"),
 )
 def set_data_limit(s: State, ctx: k.Ctx, gigabytes: state.Gigabytes) -> None:
     """Set the monthly limit of mobile data in GB."""
@@ -195,7 +195,7 @@ def pair(s: State, ctx: k.Ctx, device: state.GadgetId) -> None:
     "devices.connect",
     tool=True,
     writes=["gadgets"],
-    check=lambda before, after, a: after.gadgets[a.device].connected == a.on,
+    check=k.row_has("gadgets", "device", connected="on"),
 )
 def connect(s: State, ctx: k.Ctx, device: state.GadgetId, on: bool) -> None:
     """Connect or disconnect a paired Bluetooth device."""
@@ -254,7 +254,7 @@ def set_option(s: State, ctx: k.Ctx, name: state.OptionName, on: bool) -> None:
     "display.sleep",
     tool="Set after how many seconds the screen goes dark.",
     writes=["sleep_s"],
-    check=lambda before, after, a: after.sleep_s == a.seconds,
+    check=k.value_is("sleep_s", "seconds"),
 )
 def set_sleep(s: State, ctx: k.Ctx, seconds: state.SleepS) -> None:
     """Set after how long the screen goes dark."""
@@ -262,10 +262,7 @@ def set_sleep(s: State, ctx: k.Ctx, seconds: state.SleepS) -> None:
 
 
 @app.action(
-    "sound.ringtone",
-    tool=True,
-    writes=["ringtone"],
-    check=lambda before, after, a: after.ringtone == a.ringtone,
+    "sound.ringtone", tool=True, writes=["ringtone"], check=k.value_is("ringtone", "ringtone")
 )
 def set_ringtone(s: State, ctx: k.Ctx, ringtone: state.Ringtone) -> None:
     """Choose the ringtone."""
@@ -276,7 +273,7 @@ def set_ringtone(s: State, ctx: k.Ctx, ringtone: state.Ringtone) -> None:
     "sound.notification",
     tool=True,
     writes=["notification_sound"],
-    check=lambda before, after, a: after.notification_sound == a.sound,
+    check=k.value_is("notification_sound", "sound"),
 )
 def set_notification_sound(s: State, ctx: k.Ctx, sound: state.Chime) -> None:
     """Choose the sound of notifications."""
@@ -284,10 +281,7 @@ def set_notification_sound(s: State, ctx: k.Ctx, sound: state.Chime) -> None:
 
 
 @app.action(
-    "notices.allow",
-    tool=True,
-    writes=["notices"],
-    check=lambda before, after, a: after.notices[a.app].allowed == a.on,
+    "notices.allow", tool=True, writes=["notices"], check=k.row_has("notices", "app", allowed="on")
 )
 def allow_notices(s: State, ctx: k.Ctx, app: state.NoticeId, on: bool) -> None:
     """Allow or block the notifications of an app."""
@@ -295,19 +289,14 @@ def allow_notices(s: State, ctx: k.Ctx, app: state.NoticeId, on: bool) -> None:
 
 
 @app.action(
-    "notices.sound",
-    tool=True,
-    writes=["notices"],
-    check=lambda before, after, a: after.notices[a.app].sound == a.on,
+    "notices.sound", tool=True, writes=["notices"], check=k.row_has("notices", "app", sound="on")
 )
 def sound_notices(s: State, ctx: k.Ctx, app: state.NoticeId, on: bool) -> None:
     """Let the notifications of an app sound, or not."""
     s.notices.update(app, sound=on)
 
 
-@app.action(
-    "lock.set", tool=True, writes=["pin"], check=lambda before, after, a: after.pin == a.pin
-)
+@app.action("lock.set", tool=True, writes=["pin"], check=k.value_is("pin", "pin"))
 def set_pin(s: State, ctx: k.Ctx, pin: state.Pin) -> None:
     """Lock the screen with a PIN of four digits."""
     s.pin = pin
@@ -326,12 +315,7 @@ def remove_pin(s: State, ctx: k.Ctx) -> None:
 # ---- accounts, storage, the phone ----------------------------------------------------------
 
 
-@app.action(
-    "accounts.add",
-    tool=True,
-    writes=["accounts"],
-    check=lambda before, after, a: len(after.accounts) == len(before.accounts) + 1,
-)
+@app.action("accounts.add", tool=True, writes=["accounts"], check=k.one_more("accounts"))
 def add_account(s: State, ctx: k.Ctx, service: state.Service, email: state.Name) -> None:
     """Add an account of a service."""
     email = email.strip()
@@ -348,19 +332,14 @@ def add_account(s: State, ctx: k.Ctx, service: state.Service, email: state.Name)
     "accounts.sync",
     tool=True,
     writes=["accounts"],
-    check=lambda before, after, a: after.accounts[a.account].sync == a.on,
+    check=k.row_has("accounts", "account", sync="on"),
 )
 def sync_account(s: State, ctx: k.Ctx, account: state.AccountId, on: bool) -> None:
     """Turn the sync of an account on or off."""
     s.accounts.update(account, sync=on)
 
 
-@app.action(
-    "accounts.remove",
-    tool=True,
-    writes=["accounts"],
-    check=lambda before, after, a: a.account not in after.accounts,
-)
+@app.action("accounts.remove", tool=True, writes=["accounts"], check=k.gone("accounts", "account"))
 def remove_account(s: State, ctx: k.Ctx, account: state.AccountId) -> None:
     """Remove an account from the phone."""
     s.accounts.remove(account)

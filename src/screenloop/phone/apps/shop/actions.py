@@ -38,10 +38,7 @@ def add(
 
 
 @app.action(
-    "cart.set",
-    tool=True,
-    writes=["cart"],
-    check=lambda before, after, a: after.cart[a.line].quantity == a.quantity,
+    "cart.set", tool=True, writes=["cart"], check=k.row_has("cart", "line", quantity="quantity")
 )
 def set_quantity(s: State, ctx: k.Ctx, line: LineId, quantity: state.Quantity) -> None:
     """Change how many of a cart line are wanted."""
@@ -49,12 +46,7 @@ def set_quantity(s: State, ctx: k.Ctx, line: LineId, quantity: state.Quantity) -
     s.cart.update(line, quantity=quantity)
 
 
-@app.action(
-    "cart.remove",
-    tool=True,
-    writes=["cart"],
-    check=lambda before, after, a: a.line not in after.cart,
-)
+@app.action("cart.remove", tool=True, writes=["cart"], check=k.gone("cart", "line"))
 def remove(s: State, ctx: k.Ctx, line: LineId) -> None:
     """Take a line out of the cart."""
     s.cart.remove(line)
@@ -146,12 +138,7 @@ def _complete(ctx: k.Ctx, *parts: str) -> None:
         ctx.refuse(ctx.t("An address needs all its parts", "请填写完整地址"))
 
 
-@app.action(
-    "addresses.add",
-    tool=True,
-    writes=["addresses"],
-    check=lambda before, after, a: len(after.addresses) == len(before.addresses) + 1,
-)
+@app.action("addresses.add", tool=True, writes=["addresses"], check=k.one_more("addresses"))
 def add_address(
     s: State,
     ctx: k.Ctx,
@@ -207,10 +194,7 @@ def edit_address(
 
 
 @app.action(
-    "addresses.delete",
-    tool=True,
-    writes=["addresses"],
-    check=lambda before, after, a: a.address not in after.addresses,
+    "addresses.delete", tool=True, writes=["addresses"], check=k.gone("addresses", "address")
 )
 def delete_address(s: State, ctx: k.Ctx, address: AddressId) -> None:
     """Delete a delivery address that is not the default."""
@@ -226,7 +210,7 @@ def delete_address(s: State, ctx: k.Ctx, address: AddressId) -> None:
     "addresses.default",
     tool=True,
     writes=["default_address"],
-    check=lambda before, after, a: after.default_address == a.address,
+    check=k.value_is("default_address", "address"),
 )
 def make_default(s: State, ctx: k.Ctx, address: AddressId) -> None:
     """Make an address the default one."""
@@ -409,7 +393,7 @@ def _refund(ctx: k.Ctx, order: Order) -> None:
     "orders.readdress",
     tool=True,
     writes=["orders"],
-    check=lambda before, after, a: after.orders[a.order].address == a.address,
+    check=k.row_has("orders", "order", address="address"),
 )
 def readdress(s: State, ctx: k.Ctx, order: OrderId, address: AddressId) -> None:
     """Send an order that has not been shipped to another address."""
@@ -434,12 +418,7 @@ def reorder(s: State, ctx: k.Ctx, order: OrderId) -> None:
     ctx.move(at("/cart").at_root())
 
 
-@app.action(
-    "reviews.add",
-    tool=True,
-    writes=["reviews"],
-    check=lambda before, after, a: len(after.reviews) == len(before.reviews) + 1,
-)
+@app.action("reviews.add", tool=True, writes=["reviews"], check=k.one_more("reviews"))
 def review(
     s: State,
     ctx: k.Ctx,
@@ -462,10 +441,7 @@ def review(
 
 
 @app.action(
-    "updates.set",
-    tool=True,
-    writes=["order_updates"],
-    check=lambda before, after, a: after.order_updates == a.on,
+    "updates.set", tool=True, writes=["order_updates"], check=k.value_is("order_updates", "on")
 )
 def set_updates(s: State, ctx: k.Ctx, on: bool) -> None:
     """Turn notifications about orders on or off."""

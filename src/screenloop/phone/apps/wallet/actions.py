@@ -47,7 +47,7 @@ def send(s: State, ctx: k.Ctx, person: seed.PersonId, amount: Amount, note: seed
     "money.request",
     tool="Ask a contact for dollars; they may pay within minutes.",
     writes=["requests"],
-    check=lambda before, after, a: len(after.requests) == len(before.requests) + 1,
+    check=k.one_more("requests"),
 )
 def ask(s: State, ctx: k.Ctx, person: seed.PersonId, amount: Amount, note: seed.Note = "") -> None:
     """Ask a contact for money."""
@@ -184,10 +184,7 @@ def top_up(s: State, ctx: k.Ctx, card: seed.CardId, amount: Amount) -> None:
 
 
 @app.action(
-    "balance.hide",
-    tool=True,
-    writes=["hide_balance"],
-    check=lambda before, after, a: after.hide_balance == a.on,
+    "balance.hide", tool=True, writes=["hide_balance"], check=k.value_is("hide_balance", "on")
 )
 def hide(s: State, ctx: k.Ctx, on: bool) -> None:
     """Hide or show the balance on the first page."""
@@ -209,12 +206,7 @@ def set_limit(s: State, ctx: k.Ctx, amount: Amount) -> None:
 # ---- actions: bills ------------------------------------------------------------------------------
 
 
-@app.action(
-    "bills.add",
-    tool=True,
-    writes=["bills"],
-    check=lambda before, after, a: len(after.bills) == len(before.bills) + 1,
-)
+@app.action("bills.add", tool=True, writes=["bills"], check=k.one_more("bills"))
 def add_bill(
     s: State,
     ctx: k.Ctx,
@@ -263,7 +255,7 @@ def pay_bill(s: State, ctx: k.Ctx, bill: BillId, source: state.Source = seed.BAL
     "bills.autopay",
     tool="Let a bill be paid from the balance on its due day, or not.",
     writes=["bills"],
-    check=lambda before, after, a: after.bills[a.bill].autopay == a.on,
+    check=k.row_has("bills", "bill", autopay="on"),
 )
 def set_autopay(s: State, ctx: k.Ctx, bill: BillId, on: bool) -> None:
     """Turn automatic payment on or off."""
@@ -286,12 +278,7 @@ def autopay_due(s: State, ctx: k.Ctx, bill: BillId) -> None:
         ctx.notify(ctx.t("Bill not paid", "账单未支付"), text, at(f"/bills/{bill}"))
 
 
-@app.action(
-    "bills.delete",
-    tool=True,
-    writes=["bills"],
-    check=lambda before, after, a: a.bill not in after.bills,
-)
+@app.action("bills.delete", tool=True, writes=["bills"], check=k.gone("bills", "bill"))
 def delete_bill(s: State, ctx: k.Ctx, bill: BillId) -> None:
     """Remove a bill from the list."""
     s.bills.remove(bill)
@@ -305,7 +292,7 @@ def delete_bill(s: State, ctx: k.Ctx, bill: BillId) -> None:
     "cards.add",
     tool="Add a card by its 16 digits and MM/YY; a code comes by text message.",
     writes=["cards"],
-    check=lambda before, after, a: len(after.cards) == len(before.cards) + 1,
+    check=k.one_more("cards"),
 )
 def add_card(
     s: State,
@@ -392,10 +379,7 @@ def verify(
 
 
 @app.action(
-    "cards.freeze",
-    tool=True,
-    writes=["cards"],
-    check=lambda before, after, a: after.cards[a.card].frozen == a.on,
+    "cards.freeze", tool=True, writes=["cards"], check=k.row_has("cards", "card", frozen="on")
 )
 def freeze(s: State, ctx: k.Ctx, card: seed.CardId, on: bool) -> None:
     """Freeze or unfreeze a card."""
@@ -406,7 +390,7 @@ def freeze(s: State, ctx: k.Ctx, card: seed.CardId, on: bool) -> None:
     "cards.main",
     tool="Make a card the one that is offered first.",
     writes=["main_card"],
-    check=lambda before, after, a: after.main_card == a.card,
+    check=k.value_is("main_card", "card"),
 )
 def make_main(s: State, ctx: k.Ctx, card: seed.CardId) -> None:
     """Make a card the main one."""
@@ -414,12 +398,7 @@ def make_main(s: State, ctx: k.Ctx, card: seed.CardId) -> None:
     s.main_card = card
 
 
-@app.action(
-    "cards.delete",
-    tool=True,
-    writes=["cards"],
-    check=lambda before, after, a: a.card not in after.cards,
-)
+@app.action("cards.delete", tool=True, writes=["cards"], check=k.gone("cards", "card"))
 def delete_card(s: State, ctx: k.Ctx, card: seed.CardId) -> None:
     """Remove a card that is not the main one."""
     if card == s.main_card:
@@ -557,7 +536,7 @@ def write_note(s: State, ctx: k.Ctx, transaction: state.TransactionId, note: see
     "transactions.categorise",
     tool=True,
     writes=["transactions"],
-    check=lambda before, after, a: after.transactions[a.transaction].category == a.category,
+    check=k.row_has("transactions", "transaction", category="category"),
 )
 def categorise(
     s: State, ctx: k.Ctx, transaction: state.TransactionId, category: seed.Category
