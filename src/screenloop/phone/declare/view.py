@@ -164,9 +164,9 @@ class Ui:
     def question(
         self,
         title: Words,
-        *,
         yes: Words,
         do: Do,
+        *,
         text: Words = "",
         no: Words = CANCEL,
         body: tuple[Widget, ...] = (),

@@ -74,7 +74,7 @@ def month_page(s: State, ui: k.Ui) -> k.Page:
             MonthGrid(
                 month=month, today=ui.today(), chosen=day, dots=dots, sunday_first=s.sunday_first
             ),
-            k.Heading(_day_words(ui, day), link=("Day view", "日视图"), do=day_page(date=day)),
+            k.Heading(_day_words(ui, day), ("Day view", "日视图"), day_page(date=day)),
             *rows,
         ),
         large=True,
@@ -184,11 +184,7 @@ def _facts_card(ui: k.Ui, e: Event) -> k.Card:
         (e.organiser, ("Invited by", "邀请人"), "user"),
     )
     return k.Card(
-        tuple(
-            k.Row(value, subtitle=words, lead=k.Glyph(icon))
-            for value, words, icon in facts
-            if value
-        )
+        tuple(k.Row(value, words, k.Glyph(icon)) for value, words, icon in facts if value)
     )
 
 

@@ -148,9 +148,9 @@ def alarm_page(s: State, ui: k.Ui, alarm: st.AlarmId) -> k.Page:
     text = " · ".join(filter(None, (row.time, row.label)))
     sure = ui.question(
         ("Delete alarm?", "删除闹钟？"),
+        ("Delete", "删除"),
+        act.delete_alarm(alarm=alarm),
         text=text,
-        yes=("Delete", "删除"),
-        do=act.delete_alarm(alarm=alarm),
     )
     return k.Page(
         ("Edit alarm", "编辑闹钟"),
@@ -276,9 +276,9 @@ def cities_page(s: State, ui: k.Ui) -> k.Page:
         rows.append(
             k.Row(
                 (zone.name, zone.name_zh),
-                subtitle=zone.country,
+                zone.country,
+                k.Glyph("check" if zone.id in chosen else "globe"),
                 trailing=clock,
-                lead=k.Glyph("check" if zone.id in chosen else "globe"),
                 do=city_page(zone=zone.id) if zone.id in chosen else act.add_city(zone=zone.id),
             )
         )
@@ -298,10 +298,10 @@ def city_page(s: State, ui: k.Ui, zone: st.ZoneId) -> k.Page:
     there, day = _there(ui, row, midnight_s + hour * 3600 + minute * 60)
     body: list[k.Widget] = [
         k.Big(clock, note),
-        k.Card((k.Row(row.country, subtitle=("Country", "国家"), lead=k.Glyph("map")),)),
+        k.Card((k.Row(row.country, ("Country", "国家"), k.Glyph("map")),)),
         k.Heading(("Convert", "换算")),
         here,
-        k.Row(there, subtitle=day, lead=k.Glyph("clock"), bold=True),
+        k.Row(there, day, k.Glyph("clock"), bold=True),
     ]
     if s.cities.first(lambda c: c.zone == zone):
         body.append(
@@ -338,8 +338,8 @@ def timer_page(s: State, ui: k.Ui) -> k.Page:
     running: list[k.Widget] = [
         k.Row(
             row.label or ui.t("Timer", "计时器"),
-            subtitle=_state_words(ui, row),
-            lead=k.Glyph("timer"),
+            _state_words(ui, row),
+            k.Glyph("timer"),
             trailing=span(st.left_of(row, ui.now_s)),
             bold=True,
             do=countdown_page(countdown=row.id),
@@ -426,7 +426,7 @@ def stopwatch_page(s: State, ui: k.Ui) -> k.Page:
         laps.append(
             k.Row(
                 (f"Lap {row.number}", f"第 {row.number} 圈"),
-                subtitle=mark,
+                mark,
                 trailing=f"{span(row.took_s)}  /  {span(row.at_s)}",
             )
         )

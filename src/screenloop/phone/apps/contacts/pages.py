@@ -177,8 +177,8 @@ def _found(s: State, text: str) -> list[Person]:
 def _row(person: Person) -> k.Row:
     return k.Row(
         person.name,
-        subtitle=person.phone,
-        lead=k.Avatar(person.name),
+        person.phone,
+        k.Avatar(person.name),
         trailing_icon="star_filled" if person.favourite else "",
         do=person_page(person=person.id),
     )
@@ -231,9 +231,9 @@ def groups_page(s: State, ui: k.Ui) -> k.Page:
     rows = [
         k.Row(
             words,
-            lead=k.Glyph("users"),
+            ui.t(f"{count} people", f"{count} 人"),
+            k.Glyph("users"),
             trailing_icon="chevron_right",
-            subtitle=ui.t(f"{count} people", f"{count} 人"),
             do=group_page(group=group),
         )
         for group, words in GROUPS
@@ -254,23 +254,15 @@ def _writing_to(phone: str) -> str:
 
 
 def _details(ui: k.Ui, p: Person) -> k.Card:
-    rows = [
-        k.Row(p.phone, subtitle=("Mobile", "手机"), lead=k.Glyph("phone"), do=k.Copy(text=p.phone))
-    ]
+    rows = [k.Row(p.phone, ("Mobile", "手机"), k.Glyph("phone"), do=k.Copy(text=p.phone))]
     if p.email:
-        rows.append(
-            k.Row(
-                p.email, subtitle=("Email", "邮箱"), lead=k.Glyph("mail"), do=k.Copy(text=p.email)
-            )
-        )
+        rows.append(k.Row(p.email, ("Email", "邮箱"), k.Glyph("mail"), do=k.Copy(text=p.email)))
     facts = (
         (p.city, ("City", "城市"), "location"),
         (p.birthday, ("Birthday", "生日"), "gift"),
         (ui.t(*dict(GROUPS)[p.group]), ("Group", "分组"), "tag"),
     )
-    rows += [
-        k.Row(value, subtitle=words, lead=k.Glyph(icon)) for value, words, icon in facts if value
-    ]
+    rows += [k.Row(value, words, k.Glyph(icon)) for value, words, icon in facts if value]
     return k.Card(tuple(rows))
 
 
@@ -328,9 +320,9 @@ def person_page(s: State, ui: k.Ui, person: PersonId) -> k.Page:
         ),
         dialog=ui.question(
             ("Delete contact?", "删除联系人？"),
+            ("Delete", "删除"),
+            delete(person=p.id),
             text=p.name,
-            yes=("Delete", "删除"),
-            do=delete(person=p.id),
         ),
     )
 

@@ -20,8 +20,8 @@ def files_page(s: State, ui: k.Ui) -> k.Page:
         folders.append(
             k.Row(
                 folder.name,
-                subtitle=ui.t(f"{count} files", f"{count}个文件"),
-                lead=k.Glyph("folder"),
+                ui.t(f"{count} files", f"{count}个文件"),
+                k.Glyph("folder"),
                 trailing_icon="chevron_right",
                 do=folder_page(folder=folder.id),
             )
@@ -58,10 +58,7 @@ def folder_page(s: State, ui: k.Ui, folder: FolderId) -> k.Page:
     if not inside:
         body = [k.Empty("folder", ("The folder is empty", "文件夹是空的"))]
     sure = ui.question(
-        ("Delete folder?", "删除文件夹？"),
-        text=f.name,
-        yes=DELETE,
-        do=act.delete_folder(folder=folder),
+        ("Delete folder?", "删除文件夹？"), DELETE, act.delete_folder(folder=folder), text=f.name
     )
     return k.Page(
         f.name,
@@ -95,9 +92,9 @@ def file_page(s: State, ui: k.Ui, file: FileId) -> k.Page:
         (s.folders[f.folder].name, ("Folder", "文件夹"), "folder"),
         (f"{ui.day(f.modified_at)} {ui.clock(f.modified_at)}", ("Modified", "修改时间"), "clock"),
     )
-    rows = tuple(k.Row(v, subtitle=words, lead=k.Glyph(i)) for v, words, i in facts)
+    rows = tuple(k.Row(v, words, k.Glyph(i)) for v, words, i in facts)
     sure = ui.question(
-        ("Delete file?", "删除文件？"), text=f.name, yes=DELETE, do=act.delete_file(file=file)
+        ("Delete file?", "删除文件？"), DELETE, act.delete_file(file=file), text=f.name
     )
     cover = k.Picture("document", len(f.name) * 31 + f.size_kb, f.name, height_px=200)
     return k.Page(

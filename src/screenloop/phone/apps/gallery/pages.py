@@ -72,9 +72,9 @@ def _photo_row(ui: k.Ui, p: Photo) -> k.Row:
     place = f"{p.place} · " if p.place else ""
     return k.Row(
         p.title,
-        subtitle=f"{place}{ui.ago(p.taken_at)}",
+        f"{place}{ui.ago(p.taken_at)}",
+        k.Thumb(p.kind, p.seed, size_px=52),
         do=photo_page(photo=p.id),
-        lead=k.Thumb(p.kind, p.seed, size_px=52),
         trailing_icon="heart_filled" if p.favourite else "",
     )
 
@@ -108,9 +108,7 @@ def trash_page(s: State, ui: k.Ui) -> k.Page:
         body = [k.Empty("trash", ("The trash is empty", "回收站是空的"))]
     bin_it = k.Button(("Empty trash", "清空回收站"), ui.set(sure=True), kind="danger")
     words = (f"{len(photos)} photos will be deleted for good.", f"将彻底删除{len(photos)}张照片。")
-    sure = ui.question(
-        ("Empty trash?", "清空回收站？"), text=words, yes=DELETE, do=act.empty_trash()
-    )
+    sure = ui.question(("Empty trash?", "清空回收站？"), DELETE, act.empty_trash(), text=words)
     return k.Page(
         ("Trash", "回收站"),
         body,
@@ -170,7 +168,7 @@ def photo_page(s: State, ui: k.Ui, photo: PhotoId) -> k.Page:
             k.IconButton("trash", DELETE, ui.set(sure=True), color=white),
         )
         sure = ui.question(
-            ("Delete for good?", "彻底删除？"), text=p.title, yes=DELETE, do=act.delete(photo=p.id)
+            ("Delete for good?", "彻底删除？"), DELETE, act.delete(photo=p.id), text=p.title
         )
     else:
         buttons = (
@@ -187,9 +185,9 @@ def photo_page(s: State, ui: k.Ui, photo: PhotoId) -> k.Page:
         )
         sure = ui.question(
             ("Move to trash?", "移到回收站？"),
+            ("Move to trash", "移到回收站"),
+            act.trash(photo=p.id),
             text=p.title,
-            yes=("Move to trash", "移到回收站"),
-            do=act.trash(photo=p.id),
         )
     place = f"{p.place} · " if p.place else ""
     viewer = Viewer(
@@ -215,7 +213,7 @@ def info_page(s: State, ui: k.Ui, photo: PhotoId) -> k.Page:
         (album, ("Album", "相册"), "bookmark"),
         (size(p.size_kb), ("Size", "大小"), "storage"),
     )
-    rows = tuple(k.Row(v, subtitle=words, lead=k.Glyph(i)) for v, words, i in facts)
+    rows = tuple(k.Row(v, words, k.Glyph(i)) for v, words, i in facts)
     return k.Page(
         ("Details", "详情"),
         (
@@ -327,7 +325,7 @@ def album_page(s: State, ui: k.Ui, album: AlbumId) -> k.Page:
         )
     words = (f"{a.name}: its photos move to Camera.", f"{a.name}：其中的照片将移到Camera。")
     sure = ui.question(
-        ("Delete album?", "删除相册？"), text=words, yes=DELETE, do=act.delete_album(album=album)
+        ("Delete album?", "删除相册？"), DELETE, act.delete_album(album=album), text=words
     )
     return k.Page(a.name, body, actions=actions, dialog=sure)
 

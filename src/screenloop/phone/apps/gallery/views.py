@@ -135,8 +135,8 @@ def file_row(ui: k.Ui, f: File) -> k.Row:
     """Return a file as a row of a list."""
     return k.Row(
         f.name,
-        subtitle=f"{f.kind.upper()} · {size(f.size_kb)}",
+        f"{f.kind.upper()} · {size(f.size_kb)}",
+        k.Glyph("file", tint=FILE_TINTS[f.kind]),
         do=at(f"/file/{f.id}"),
-        lead=k.Glyph("file", tint=FILE_TINTS[f.kind]),
         trailing=ui.ago(f.modified_at),
     )

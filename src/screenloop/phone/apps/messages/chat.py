@@ -106,8 +106,8 @@ def _attached(ui: k.Ui, initial: str = "") -> tuple[str, list[k.Widget]]:
     return photo.id, [
         k.Row(
             photo.title,
-            subtitle=("Picture to send", "待发送的图片"),
-            lead=k.Thumb(photo.kind, photo.seed),
+            ("Picture to send", "待发送的图片"),
+            k.Thumb(photo.kind, photo.seed),
             trailing_icon="close",
             do=ui.set(photo=""),
         )
@@ -124,8 +124,8 @@ def _recipients(ui: k.Ui, initial: str = "") -> tuple[str, list[k.Widget]]:
         body.append(
             k.Row(
                 person.name,
-                subtitle=person.phone,
-                lead=k.Avatar(person.name),
+                person.phone,
+                k.Avatar(person.name),
                 trailing_icon="check",
                 selected=True,
             )
@@ -133,7 +133,7 @@ def _recipients(ui: k.Ui, initial: str = "") -> tuple[str, list[k.Widget]]:
         return phone.value, body
     body.append(k.Heading(("Contacts", "联系人")))
     body += [
-        k.Row(p.name, subtitle=p.phone, lead=k.Avatar(p.name), do=ui.set(phone=p.phone))
+        k.Row(p.name, p.phone, k.Avatar(p.name), do=ui.set(phone=p.phone))
         for p in state.found_people(book, phone.value)
     ]
     return phone.value, body

@@ -39,8 +39,8 @@ def _thread_row(s: State, ui: k.Ui, thread: state.Thread) -> k.Row:
     icon = "bell_off" if thread.muted else "pin" if thread.pinned else ""
     return k.Row(
         state.name_of(ui.of(contacts.State), thread.phone),
-        lead=chat.lead_of(ui, thread.phone),
-        subtitle=_shown_text(ui, texts[-1]) if texts else ("No messages", "没有消息"),
+        _shown_text(ui, texts[-1]) if texts else ("No messages", "没有消息"),
+        chat.lead_of(ui, thread.phone),
         trailing=ui.ago(texts[-1].at_s) if texts else "",
         trailing_icon=icon,
         badge=thread.unread,
@@ -55,8 +55,8 @@ def _message_row(s: State, ui: k.Ui, message: state.Message) -> k.Row:
     thread = s.threads[message.thread]
     return k.Row(
         state.name_of(ui.of(contacts.State), thread.phone),
-        subtitle=_shown_text(ui, message),
-        lead=chat.lead_of(ui, thread.phone),
+        _shown_text(ui, message),
+        chat.lead_of(ui, thread.phone),
         trailing=ui.ago(message.at_s),
         do=_opening(thread),
     )
@@ -195,8 +195,8 @@ def scheduled_page(s: State, ui: k.Ui) -> k.Page:
                 (
                     k.Row(
                         name,
-                        subtitle=f"{ui.day(row.at_s)} {ui.clock(row.at_s)}",
-                        lead=chat.lead_of(ui, row.phone),
+                        f"{ui.day(row.at_s)} {ui.clock(row.at_s)}",
+                        chat.lead_of(ui, row.phone),
                     ),
                     k.Paragraph(row.text),
                     k.Line(
@@ -236,9 +236,7 @@ def search_page(s: State, ui: k.Ui) -> k.Page:
         for person in people:
             thread = state.thread_of(s, person.phone)
             do = _opening(thread) if thread else chat.new_to_page(phone=person.phone)
-            body.append(
-                k.Row(person.name, subtitle=person.phone, lead=k.Avatar(person.name), do=do)
-            )
+            body.append(k.Row(person.name, person.phone, k.Avatar(person.name), do=do))
         messages = state.found_messages(s, text.value)
         if messages:
             body.append(k.Heading(("Messages", "短信")))

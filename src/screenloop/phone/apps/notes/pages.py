@@ -56,10 +56,10 @@ def _note_row(s: State, ui: k.Ui, note: state.Note, do: k.Do) -> k.Row:
     )
     return k.Row(
         note.title,
-        subtitle=preview,
+        preview,
+        k.Glyph("list" if items else "note", tint=hue_of(note.colour)),
         trailing=ui.ago(note.edited_s),
         do=do,
-        lead=k.Glyph("list" if items else "note", tint=hue_of(note.colour)),
         trailing_icon="pin" if note.pinned else "",
         long=ui.set(menu=note.id),
     )
@@ -159,8 +159,8 @@ def folders_page(s: State, ui: k.Ui) -> k.Page:
         rows.append(
             k.Row(
                 folder.name,
-                subtitle=ui.t(f"{count} notes", f"{count} 条笔记"),
-                lead=k.Glyph("folder"),
+                ui.t(f"{count} notes", f"{count} 条笔记"),
+                k.Glyph("folder"),
                 trailing_icon="chevron_right",
                 do=folder_page(folder=folder.id),
             )

@@ -242,8 +242,8 @@ def shade(s: k.SystemState, ui: k.Ui) -> k.Sheet:
         ),
         k.Heading(
             ("Notifications", "通知"),
-            link=("Clear all", "全部清除"),
-            do=clear() if len(s.notifications) else None,
+            ("Clear all", "全部清除"),
+            clear() if len(s.notifications) else None,
         ),
     ]
     for row in sorted(s.notifications, key=lambda n: -n.at_s):
@@ -257,8 +257,8 @@ def _notification(ui: k.Ui, row: k.Notification) -> k.Row:
     opens = k.Go(app=row.target, path=row.path)
     return k.Row(
         row.title,
-        subtitle=row.text,
-        lead=k.Glyph("bell"),
+        row.text,
+        k.Glyph("bell"),
         trailing=ui.ago(row.at_s),
         do=k.Both(first=dismiss(notification=row.id), then=opens),
         swipe_left=dismiss(notification=row.id),

@@ -45,22 +45,22 @@ def network_page(s: State, ui: k.Ui) -> k.Page:
                 (
                     k.Row(
                         "Wi-Fi",
-                        subtitle=wifi_words(ui),
-                        lead=k.Glyph("wifi"),
+                        wifi_words(ui),
+                        k.Glyph("wifi"),
                         trailing_icon="chevron_right",
                         do=wifi_page(),
                     ),
                     k.Row(
                         ("Mobile data", "移动数据"),
-                        subtitle=data,
-                        lead=k.Glyph("data"),
+                        data,
+                        k.Glyph("data"),
                         trailing_icon="chevron_right",
                         do=data_page(),
                     ),
                     k.Row(
                         ("Hotspot", "热点"),
-                        subtitle=hotspot,
-                        lead=k.Glyph("hotspot"),
+                        hotspot,
+                        k.Glyph("hotspot"),
                         trailing_icon="chevron_right",
                         do=hotspot_page(),
                     ),
@@ -92,8 +92,8 @@ def _network_row(ui: k.Ui, n: Network) -> k.Row:
         parts.insert(0, ui.t("Open", "开放"))
     return k.Row(
         n.name,
-        subtitle=" · ".join(parts),
-        lead=k.Glyph("wifi"),
+        " · ".join(parts),
+        k.Glyph("wifi"),
         bold=connected,
         trailing_icon="lock" if n.secured else "",
         do=wifi_network_page(network=n.id),
@@ -147,9 +147,7 @@ def wifi_network_page(s: State, ui: k.Ui, network: NetworkId) -> k.Page:
             ),
             muted=True,
         ),
-        k.Card(
-            tuple(k.Row(value, subtitle=words, lead=k.Glyph(icon)) for value, words, icon in facts)
-        ),
+        k.Card(tuple(k.Row(value, words, k.Glyph(icon)) for value, words, icon in facts)),
     ]
     if not connected:
         if asks:
@@ -252,16 +250,14 @@ def hotspot_page(s: State, ui: k.Ui) -> k.Page:
 def _gadget_row(ui: k.Ui, g: Gadget) -> k.Row:
     lead = k.Glyph(GADGET_ICONS[g.kind])
     if not g.paired:
-        return k.Row(
-            g.name, subtitle=("Tap to pair", "点击配对"), lead=lead, do=act.pair(device=g.id)
-        )
+        return k.Row(g.name, ("Tap to pair", "点击配对"), lead, do=act.pair(device=g.id))
     parts = [ui.t("Connected", "已连接") if g.connected else ui.t("Paired", "已配对")]
     if g.connected and g.battery >= 0:
         parts.append(f"{g.battery}%")
     return k.Row(
         g.name,
-        subtitle=" · ".join(parts),
-        lead=lead,
+        " · ".join(parts),
+        lead,
         bold=g.connected,
         trailing_icon="settings",
         do=gadget_page(device=g.id),
@@ -305,9 +301,9 @@ def gadget_page(s: State, ui: k.Ui, device: GadgetId) -> k.Page:
     name = ui.field("name", ("Name", "名称"), g.name)
     sure = ui.question(
         ("Forget device?", "忘记设备？"),
+        ("Forget", "忘记"),
+        act.forget_gadget(device=device),
         text=g.name,
-        yes=("Forget", "忘记"),
-        do=act.forget_gadget(device=device),
     )
     body: list[k.Widget] = []
     if not ui.system.bluetooth:

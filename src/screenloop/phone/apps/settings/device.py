@@ -104,15 +104,15 @@ def sound_page(s: State, ui: k.Ui) -> k.Page:
                 (
                     k.Row(
                         ("Ringtone", "铃声"),
-                        subtitle=s.ringtone,
-                        lead=k.Glyph("phone"),
+                        s.ringtone,
+                        k.Glyph("phone"),
                         trailing_icon="chevron_right",
                         do=ringtone_page(),
                     ),
                     k.Row(
                         ("Notification sound", "通知音"),
-                        subtitle=s.notification_sound,
-                        lead=k.Glyph("bell"),
+                        s.notification_sound,
+                        k.Glyph("bell"),
                         trailing_icon="chevron_right",
                         do=chime_page(),
                     ),
@@ -160,8 +160,8 @@ def notices_page(s: State, ui: k.Ui) -> k.Page:
     rows = tuple(
         k.Row(
             st.app_title(n.id),
-            lead=app_glyph(n.id),
-            subtitle=_notice_words(ui, n.allowed, n.sound),
+            _notice_words(ui, n.allowed, n.sound),
+            app_glyph(n.id),
             trailing_icon="chevron_right",
             do=notice_page(app=n.id),
         )
@@ -228,12 +228,12 @@ def privacy_page(s: State, ui: k.Ui) -> k.Page:
         rows.append(
             k.Row(
                 words,
-                lead=k.Glyph(icon),
-                trailing_icon="chevron_right",
-                subtitle=ui.t(
+                ui.t(
                     f"{count} of {len(wanting)} apps allowed",
                     f"已允许 {count} / {len(wanting)} 个应用",
                 ),
+                k.Glyph(icon),
+                trailing_icon="chevron_right",
                 do=permission_page(name=name),
             )
         )

@@ -62,9 +62,9 @@ def _card(entries: list[Entry], subtitles: dict[str, str]) -> k.Card:
     rows = tuple(
         k.Row(
             entry.title,
-            subtitle=subtitles.get(entry.page, ""),
+            subtitles.get(entry.page, ""),
+            k.Glyph(entry.icon, tint=entry.tint),
             do=k.Go(app=app.id, path=entry.page),
-            lead=k.Glyph(entry.icon, tint=entry.tint),
             trailing_icon="chevron_right",
         )
         for entry in entries
@@ -188,9 +188,9 @@ def usage_page(s: State, ui: k.Ui, app: state.UsageId) -> k.Page:
     row = s.storage[app]
     sure = ui.question(
         ("Clear cache?", "清除缓存？"),
+        ("Clear", "清除"),
+        act.clear_cache(app=app),
         text=size_words(row.cache_mb),
-        yes=("Clear", "清除"),
-        do=act.clear_cache(app=app),
         danger=False,
     )
     return k.Page(
@@ -223,8 +223,8 @@ def accounts_page(s: State, ui: k.Ui) -> k.Page:
     rows: list[k.Widget] = [
         k.Row(
             row.email,
-            subtitle=dict(SERVICES)[row.service],
-            lead=k.Avatar(row.service),
+            dict(SERVICES)[row.service],
+            k.Avatar(row.service),
             trailing=ui.t("Sync on", "同步开") if row.sync else ui.t("Sync off", "同步关"),
             do=account_page(account=row.id),
         )
@@ -245,9 +245,9 @@ def account_page(s: State, ui: k.Ui, account: state.AccountId) -> k.Page:
     row = s.accounts[account]
     sure = ui.question(
         ("Remove account?", "移除账户？"),
+        ("Remove", "移除"),
+        act.remove_account(account=account),
         text=row.email,
-        yes=("Remove", "移除"),
-        do=act.remove_account(account=account),
     )
     return k.Page(
         dict(SERVICES)[row.service],
@@ -295,8 +295,7 @@ def about_page(s: State, ui: k.Ui) -> k.Page:
         (phone.security_update, ("Security update", "安全更新"), "shield"),
     )
     rows = tuple(
-        k.Row(value, subtitle=words, lead=k.Glyph(icon), do=k.Copy(text=value))
-        for value, words, icon in facts
+        k.Row(value, words, k.Glyph(icon), do=k.Copy(text=value)) for value, words, icon in facts
     )
     checked = s.update_checked_s
     last = ui.t(f"Checked {ui.ago(checked)}", f"检查于 {ui.ago(checked)}") if checked else ""

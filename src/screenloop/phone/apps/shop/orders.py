@@ -24,8 +24,8 @@ def _cart_line(s: State, ui: k.Ui, line: seed.Line) -> k.Card:
         (
             k.Row(
                 p.name,
-                lead=k.Thumb(p.kind, p.seed, size_px=56),
-                subtitle=f"{views.colour_words(ui, line.colour)} · {ui.money(p.price_cents)}",
+                f"{views.colour_words(ui, line.colour)} · {ui.money(p.price_cents)}",
+                k.Thumb(p.kind, p.seed, size_px=56),
                 trailing=ui.money(p.price_cents * line.quantity),
                 do=at(f"/p/{p.id}"),
                 swipe_left=act.remove(line=line.id),
@@ -66,8 +66,8 @@ def cart_page(s: State, ui: k.Ui) -> k.Page:
         body.append(
             k.Row(
                 s.coupon,
-                subtitle=ui.t(*seed.COUPONS[s.coupon].words),
-                lead=k.Glyph("tag"),
+                ui.t(*seed.COUPONS[s.coupon].words),
+                k.Glyph("tag"),
                 trailing=ui.t("Remove", "移除"),
                 do=act.remove_coupon(),
             )
@@ -92,9 +92,9 @@ def cart_page(s: State, ui: k.Ui) -> k.Page:
     words = ui.t(f"Checkout · {ui.money(sums.total)}", f"结算 · {ui.money(sums.total)}")
     sure = ui.question(
         ("Empty cart?", "清空购物车？"),
+        ("Empty", "清空"),
+        k.Both(first=act.clear(), then=ui.set(sure=False)),
         no=views.BACK,
-        yes=("Empty", "清空"),
-        do=k.Both(first=act.clear(), then=ui.set(sure=False)),
     )
     return k.Page(
         ("Cart", "购物车"),
@@ -118,8 +118,8 @@ def checkout_page(s: State, ui: k.Ui) -> k.Page:
     rows: list[k.Widget] = [
         k.Row(
             a.label,
-            subtitle=views.address_line(a),
-            lead=k.Glyph("location"),
+            views.address_line(a),
+            k.Glyph("location"),
             trailing_icon="radio_checked" if a.id == chosen else "radio",
             do=ui.set(address=a.id),
         )
@@ -138,8 +138,8 @@ def checkout_page(s: State, ui: k.Ui) -> k.Page:
     items: list[k.Widget] = [
         k.Row(
             p.name,
-            lead=k.Thumb(p.kind, p.seed, size_px=44),
-            subtitle=_pieces(ui, line.quantity, p.price_cents, line.colour),
+            _pieces(ui, line.quantity, p.price_cents, line.colour),
+            k.Thumb(p.kind, p.seed, size_px=44),
         )
         for line in s.cart
         for p in (s.products[line.product],)
@@ -184,8 +184,8 @@ def orders_page(s: State, ui: k.Ui) -> k.Page:
         names = ", ".join(i.name for i in o.items)
         about = k.Row(
             f"{o.number} · {ui.t(*views.STATES[o.state])}",
-            subtitle=names,
-            lead=_thumb(s, o.items[0]),
+            names,
+            _thumb(s, o.items[0]),
             trailing=ui.day(o.placed_at),
             do=order_page(order=o.id),
         )
@@ -212,7 +212,7 @@ def order_page(s: State, ui: k.Ui, order: st.OrderId) -> k.Page:
     body.append(k.Card(tuple(_item(s, ui, o, i) for i in o.items)))
     body.append(_address(s, ui, o))
     if o.note:
-        body.append(k.Row(o.note, subtitle=("Note", "备注"), lead=k.Glyph("note")))
+        body.append(k.Row(o.note, ("Note", "备注"), k.Glyph("note")))
     items = sum(i.price_cents * i.quantity for i in o.items)
     sums = seed.Totals(items=items, discount=o.discount_cents, delivery=o.delivery_cents)
     body.append(views.sums_card(ui, sums, o.coupon))
@@ -223,22 +223,22 @@ def order_page(s: State, ui: k.Ui, order: st.OrderId) -> k.Page:
         why = ui.chips("reason", views.CANCEL_REASONS, "Changed my mind")
         dialog = ui.question(
             ("Cancel order?", "取消订单？"),
+            ("Cancel order", "取消订单"),
+            act.cancel(order=order, reason=why.value),
             text=o.number,
             body=(why,),
             no=views.BACK,
-            yes=("Cancel order", "取消订单"),
-            do=act.cancel(order=order, reason=why.value),
         )
     elif o.state == "delivered":
         body.append(k.Button(("Return order", "退货"), ui.set(sure=True), kind="danger"))
         back = ui.chips("reason", views.RETURN_REASONS, "Does not fit")
         dialog = ui.question(
             ("Return order?", "申请退货？"),
+            ("Return order", "退货"),
+            act.give_back(order=order, reason=back.value),
             text=o.number,
             body=(back,),
             no=views.BACK,
-            yes=("Return order", "退货"),
-            do=act.give_back(order=order, reason=back.value),
         )
     return k.Page(o.number, body, subtitle=state, dialog=dialog)
 
@@ -248,8 +248,8 @@ def _item(s: State, ui: k.Ui, o: seed.Order, item: seed.Item) -> k.Row:
     rates = o.state == "delivered" and not reviewed
     return k.Row(
         item.name,
-        lead=_thumb(s, item),
-        subtitle=_pieces(ui, item.quantity, item.price_cents, item.colour),
+        _pieces(ui, item.quantity, item.price_cents, item.colour),
+        _thumb(s, item),
         trailing=ui.t("Review", "评价") if rates else "",
         trailing_icon="chevron_right",
         do=review_page(order=o.id, product=item.product) if rates else at(f"/p/{item.product}"),
@@ -261,8 +261,8 @@ def _address(s: State, ui: k.Ui, o: seed.Order) -> k.Row:
     may_change = o.state in ("unpaid", "processing")
     return k.Row(
         a.label if a else ui.t("Deleted address", "已删除的地址"),
-        subtitle=views.address_line(a) if a else "-",
-        lead=k.Glyph("location"),
+        views.address_line(a) if a else "-",
+        k.Glyph("location"),
         trailing=ui.t("Change", "更改") if may_change else "",
         do=readdress_page(order=o.id) if may_change else None,
     )
@@ -275,8 +275,8 @@ def readdress_page(s: State, ui: k.Ui, order: st.OrderId) -> k.Page:
     rows = [
         k.Row(
             a.label,
-            subtitle=views.address_line(a),
-            lead=k.Glyph("location"),
+            views.address_line(a),
+            k.Glyph("location"),
             trailing_icon="radio_checked" if a.id == o.address else "radio",
             do=act.readdress(order=order, address=a.id),
         )
@@ -299,7 +299,7 @@ def review_page(s: State, ui: k.Ui, order: st.OrderId, product: seed.ProductId) 
     return k.Page(
         ("Review", "评价"),
         (
-            k.Row(p.name, subtitle=p.brand, lead=k.Thumb(p.kind, p.seed, size_px=56)),
+            k.Row(p.name, p.brand, k.Thumb(p.kind, p.seed, size_px=56)),
             views.Stars(stars=stars, label="", local="stars"),
             text,
             button,

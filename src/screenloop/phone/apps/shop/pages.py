@@ -41,7 +41,7 @@ def home_page(s: State, ui: k.Ui) -> k.Page:
                 do=offers_page(),
             ),
             k.Line(dots, inset_px=8),
-            k.Heading(("Deals", "特惠"), link=("See all", "全部"), do=offers_page()),
+            k.Heading(("Deals", "特惠"), ("See all", "全部"), offers_page()),
             views.tiles(ui, deals),
             k.Heading(("Best rated", "好评")),
             views.tiles(ui, best),
@@ -79,13 +79,7 @@ def category_page(s: State, ui: k.Ui, category: str) -> k.Page:
 def offers_page(s: State, ui: k.Ui) -> k.Page:
     """Coupon codes and reduced products."""
     codes: tuple[k.Widget, ...] = tuple(
-        k.Row(
-            code,
-            subtitle=ui.t(*coupon.words),
-            lead=k.Glyph("tag"),
-            trailing_icon="copy",
-            do=k.Copy(text=code),
-        )
+        k.Row(code, ui.t(*coupon.words), k.Glyph("tag"), trailing_icon="copy", do=k.Copy(text=code))
         for code, coupon in seed.COUPONS.items()
     )
     return k.Page(
@@ -197,8 +191,8 @@ def wishes_page(s: State, ui: k.Ui) -> k.Page:
         p = s.products[row.product]
         about = k.Row(
             p.name,
-            subtitle=p.brand,
-            lead=k.Thumb(p.kind, p.seed, size_px=56),
+            p.brand,
+            k.Thumb(p.kind, p.seed, size_px=56),
             trailing=ui.money(p.price_cents),
             do=product_page(product=p.id),
         )
@@ -303,8 +297,8 @@ def addresses_page(s: State, ui: k.Ui) -> k.Page:
         rows.append(
             k.Row(
                 a.label,
-                subtitle=views.address_line(a),
-                lead=k.Glyph("location"),
+                views.address_line(a),
+                k.Glyph("location"),
                 trailing=default,
                 trailing_icon="chevron_right",
                 do=address_page(address=a.id),
@@ -351,10 +345,10 @@ def address_page(s: State, ui: k.Ui, address: AddressId) -> k.Page:
         )
     sure = ui.question(
         ("Delete address?", "删除地址？"),
+        ("Delete", "删除"),
+        act.delete_address(address=address),
         text=views.address_line(a),
         no=views.BACK,
-        yes=("Delete", "删除"),
-        do=act.delete_address(address=address),
     )
     bin_it = k.IconButton("trash", ("Delete", "删除"), ui.set(sure=True))
     return k.Page(a.label, (*fields, *buttons), dialog=sure, actions=(bin_it,))

@@ -23,9 +23,9 @@ def bills_page(s: State, ui: k.Ui) -> k.Page:
         rows += [
             k.Row(
                 b.payee,
-                subtitle=_due(ui, b),
+                _due(ui, b),
+                k.Glyph("check" if b.paid else "receipt"),
                 trailing=ui.money(b.amount_cents),
-                lead=k.Glyph("check" if b.paid else "receipt"),
                 do=bill_page(bill=b.id),
                 trailing_icon="chevron_right",
             )
@@ -78,10 +78,7 @@ def bill_page(s: State, ui: k.Ui, bill: state.BillId) -> k.Page:
         button = k.Button(("Pay bill", "支付账单"), act.pay_bill(bill=b.id, source=source.value))
         body += [source, autopay, button]
     sure = ui.question(
-        ("Remove bill?", "移除账单？"),
-        text=b.payee,
-        yes=("Remove", "移除"),
-        do=act.delete_bill(bill=b.id),
+        ("Remove bill?", "移除账单？"), ("Remove", "移除"), act.delete_bill(bill=b.id), text=b.payee
     )
     bin_it = k.IconButton("trash", ("Remove", "移除"), ui.set(sure=True))
     return k.Page(b.payee, body, dialog=sure, actions=(bin_it,))
@@ -197,10 +194,7 @@ def card_page(s: State, ui: k.Ui, card: CardId) -> k.Page:
         body += [k.Heading(("Payments", "付款")), *(transaction_row(ui, t) for t in used)]
     title = f"{c.bank} {c.last4}"
     sure = ui.question(
-        ("Remove card?", "移除银行卡？"),
-        text=title,
-        yes=("Remove", "移除"),
-        do=act.delete_card(card=card),
+        ("Remove card?", "移除银行卡？"), ("Remove", "移除"), act.delete_card(card=card), text=title
     )
     bin_it = k.IconButton("trash", ("Remove", "移除"), ui.set(sure=True))
     return k.Page(c.bank, body, dialog=sure, actions=(bin_it,))
@@ -239,8 +233,8 @@ def pay_page(s: State, ui: k.Ui, payment: state.PaymentId) -> k.Page:
     p = s.payments[payment]
     source = sources(s, ui)
     facts = (
-        k.Row(p.merchant, subtitle=("Merchant", "商户"), lead=k.Glyph("store")),
-        k.Row(p.order, subtitle=("Order", "订单"), lead=k.Glyph("receipt")),
+        k.Row(p.merchant, ("Merchant", "商户"), k.Glyph("store")),
+        k.Row(p.order, ("Order", "订单"), k.Glyph("receipt")),
     )
     body: list[k.Widget] = [k.Big(ui.money(p.amount_cents), ui.t(*STATES[p.state])), k.Card(facts)]
     footer: tuple[k.Widget, ...] = ()

@@ -63,9 +63,7 @@ def home_page(s: State, ui: k.Ui) -> k.Page:
     if waiting:
         words = ui.t(f"{len(waiting)} requests wait for you", f"{len(waiting)}个收款请求待处理")
         body.append(k.Banner("bell", words, requests_page()))
-    body.append(
-        k.Heading(("Latest", "最近"), link=("See all", "全部"), do=activity_page().at_root())
-    )
+    body.append(k.Heading(("Latest", "最近"), ("See all", "全部"), activity_page().at_root()))
     body += [views.transaction_row(ui, t) for t in found(s, "", "", "")[:6]]
     return k.Page(
         ("Wallet", "钱包"),
@@ -114,7 +112,7 @@ def transaction_page(s: State, ui: k.Ui, transaction: state.TransactionId) -> k.
         (ui.t(*words), ("Category", "类别"), icon),
         (t.id.upper(), ("Reference", "流水号"), "receipt"),
     )
-    rows = tuple(k.Row(v, subtitle=w, lead=k.Glyph(i)) for v, w, i in facts)
+    rows = tuple(k.Row(v, w, k.Glyph(i)) for v, w, i in facts)
     chips = tuple(
         k.Chip(c[1], act.categorise(transaction=t.id, category=c[0]), selected=c[0] == t.category)
         for c in CATEGORIES
@@ -183,7 +181,7 @@ def _people(ui: k.Ui, to: Any) -> list[k.Widget]:
         lambda p: wanted in f"{p.name} {p.phone}".casefold()
     )
     rows: list[k.Widget] = [
-        k.Row(p.name, subtitle=p.phone, lead=k.Avatar(p.name), do=to(person=p.id))
+        k.Row(p.name, p.phone, k.Avatar(p.name), do=to(person=p.id))
         for p in sorted(people, key=lambda p: p.name)
     ]
     return [text, *(rows or [k.Empty("users", ("Nobody found", "没有找到联系人"))])]
@@ -263,8 +261,8 @@ def _request(ui: k.Ui, row: MoneyRequest) -> list[k.Widget]:
     note = row.note or ui.t("No note", "无备注")
     about = k.Row(
         f"{row.name} · {ui.money(row.amount_cents)}",
-        lead=k.Avatar(row.name),
-        subtitle=f"{note} · {ui.ago(row.at_s)}",
+        f"{note} · {ui.ago(row.at_s)}",
+        k.Avatar(row.name),
         trailing=ui.t(*views.STATES[row.state]),
     )
     if row.state != "open":

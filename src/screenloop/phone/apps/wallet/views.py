@@ -158,8 +158,8 @@ def transaction_row(ui: k.Ui, t: Transaction) -> k.Row:
     lead = k.Avatar(t.title) if t.person else k.Glyph(icon, tint=tint)
     return k.Row(
         t.title,
-        subtitle=f"{ui.t(*words)} · {ui.ago(t.at_s)}",
-        lead=lead,
+        f"{ui.t(*words)} · {ui.ago(t.at_s)}",
+        lead,
         trailing=f"{sign}{ui.money(t.amount_cents)}",
         do=at(f"/t/{t.id}"),
     )

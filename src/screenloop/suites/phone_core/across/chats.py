@@ -90,12 +90,10 @@ def plumber_with_appointment(w: WorldView) -> Draft:
 def keep_code_on_contact(w: WorldView) -> Draft:
     """Note a fact from an archived conversation with the contact it came from."""
     f = facts(w.cast)
-    words, member, fact = w.rng.choice(
-        (
-            ("the door code of the cabin", f.cabin, f.cabin_code),
-            ("the password of the internet router at home", f.flat, f.wifi_password),
-            (f"the booking code of our hotel in {f.trip_city}", f.trip, f.hotel_code),
-        )
+    words, member, fact = w.one_of(
+        ("the door code of the cabin", f.cabin, f.cabin_code),
+        ("the password of the internet router at home", f.flat, f.wifi_password),
+        (f"the booking code of our hotel in {f.trip_city}", f.trip, f.hotel_code),
     )
     person = person_of(w.state(contacts.State), member.phone)
     assert person is not None
@@ -149,15 +147,13 @@ def note_trip_facts(w: WorldView) -> Draft:
 def note_that_reminds(w: WorldView) -> Draft:
     """Make a note that reminds before the day that a text tells."""
     f = facts(w.cast)
-    title, words, phone, day = w.rng.choice(
-        (
-            ("Brush well", "my check-up at the dentist", DENTIST, f.dentist_day),
-            ("Finish the book", "the evening of the book club", f.club.phone, f.club_day),
-            ("Pay the rent", "my rent is due", f.flat.phone, f.rent_day),
-            ("Pack my bag", f"we leave for {f.trip_city}", f.trip.phone, f.trip_day),
-        )
+    title, words, phone, day = w.one_of(
+        ("Brush well", "my check-up at the dentist", DENTIST, f.dentist_day),
+        ("Finish the book", "the evening of the book club", f.club.phone, f.club_day),
+        ("Pay the rent", "my rent is due", f.flat.phone, f.rent_day),
+        ("Pack my bag", f"we leave for {f.trip_city}", f.trip.phone, f.trip_day),
     )
-    clock = w.rng.choice(("08:30", "12:15", "18:45"))
+    clock = w.one_of("08:30", "12:15", "18:45")
     when = at_s(day_before(day), clock)
     return Draft(
         goal=f'I want a note "{title}" that reminds me at {clock} on the day before '

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from screenloop.criteria import Check, Text, Time, Value
+from screenloop.criteria import Check, Text, Time
 from screenloop.phone.apps.calendar import actions as calendar
 from screenloop.phone.apps.calendar.state import later
 from screenloop.phone.apps.clock import actions as clock
@@ -29,8 +29,8 @@ pack = Pack("device")
 def wake_before_event(w: WorldView) -> Draft:
     """Set an alarm some time before an event of tomorrow."""
     event = times.event_titled(w, "Dentist")
-    start = f"{w.rng.choice(('07:10', '07:40', '08:05', '08:25'))}"
-    before = w.rng.choice((45, 50, 70, 75, 95))
+    start = f"{w.one_of('07:10', '07:40', '08:05', '08:25')}"
+    before = w.one_of(45, 50, 70, 75, 95)
     time = later(start, -before)
     return Draft(
         goal=f"Tomorrow I have to be at the dentist early. Wake me {before} minutes before that "
@@ -53,7 +53,7 @@ def medicine_alarms(w: WorldView) -> Draft:
     """Replace an alarm by two whose times a note tells."""
     f = notes_seed.facts(w.cast)
     old = times.alarm_labelled(w, "Take medicine")
-    label = w.rng.choice(("Medicine", f.medicine))
+    label = w.one_of("Medicine", f.medicine)
     daily: tuple[Check, ...] = tuple(
         added(
             "clock.alarms",
@@ -88,9 +88,9 @@ def medicine_alarms(w: WorldView) -> Draft:
 def time_the_oven(w: WorldView) -> Draft:
     """Start a timer for as long as a recipe says."""
     f = notes_seed.facts(w.cast)
-    label = w.rng.choice(("Oven", "Baking", f.recipe))
+    label = w.one_of("Oven", "Baking", f.recipe)
     note = records.note_titled(w, f.recipe)
-    minutes = w.rng.choice((12, 16, 28, 31, 32, 44, 46))
+    minutes = w.one_of(12, 16, 28, 31, 32, 44, 46)
     body = note.body.replace(f"{f.oven_minutes} minutes", f"{minutes} minutes")
     return Draft(
         goal=f"My {f.recipe.lower()} just went into the oven. Start a timer for as long as my "
@@ -118,7 +118,7 @@ def time_the_oven(w: WorldView) -> Draft:
 def start_in_their_city(w: WorldView) -> Draft:
     """Text somebody far away when an event begins by their clock."""
     person = w.pick(records.without_chat(w))
-    event = times.event_titled(w, w.rng.choice(("Design workshop", "Quarterly planning")))
+    event = times.event_titled(w, w.one_of("Design workshop", "Quarterly planning"))
     clocks = w.state(Clock)
     zone = clocks.zones[w.rng.choice([city.zone for city in clocks.cities])]
     minutes = int(event.start[:2]) * 60 + int(event.start[3:]) + zone.offset_min
@@ -144,12 +144,10 @@ def start_in_their_city(w: WorldView) -> Draft:
 @pack.template("join_network_from_note", apps=("settings", "notes"))
 def join_network_from_note(w: WorldView) -> Draft:
     """Join a network whose password stands in a note."""
-    name, words, title, more = w.rng.choice(
-        (
-            ("Corner Cafe", "the cafe at the corner", "Places to work", "Best seats are upstairs."),
-            ("Guest House", "the guest house", "Weekend away", "Breakfast until ten."),
-            ("Printer-7C1A", "the printer itself", "How to print", "Paper is in the drawer."),
-        )
+    name, words, title, more = w.one_of(
+        ("Corner Cafe", "the cafe at the corner", "Places to work", "Best seats are upstairs."),
+        ("Guest House", "the guest house", "Weekend away", "Breakfast until ten."),
+        ("Printer-7C1A", "the printer itself", "How to print", "Paper is in the drawer."),
     )
     network = times.network_named(w, name)
     note = records.new_note_id(w)
@@ -189,7 +187,7 @@ def join_network_from_text(w: WorldView) -> Draft:
                 secured=True,
             ),
             added("settings.networks", "The password is right", password=f.wifi_password),
-            Value(app="os", path="wifi_network", to=f.wifi_name, says="The phone is in it"),
+            template.value_is("os.wifi_network", "The phone is in it", f.wifi_name),
         ),
         golden=(
             look(messages.get_thread, thread=records.chat_with(w, f.flat.phone).id),
@@ -202,8 +200,8 @@ def join_network_from_text(w: WorldView) -> Draft:
 def hotspot_for_friend(w: WorldView) -> Draft:
     """Turn the hotspot on, and text what is needed to use it."""
     person = w.pick(records.without_chat(w))
-    name = w.rng.choice(("Aster-Air", "Field Net", "Roof Net"))
-    password = f"{w.rng.choice(('harvest', 'lantern', 'compass'))}{w.rng.randrange(100, 1000)}"
+    name = w.one_of("Aster-Air", "Field Net", "Roof Net")
+    password = f"{w.one_of('harvest', 'lantern', 'compass')}{w.rng.randrange(100, 1000)}"
     return Draft(
         goal=f"{person.name} wants to use the internet of my phone. Turn that on, and text them "
         "the name and the password that they need.",
@@ -214,7 +212,7 @@ def hotspot_for_friend(w: WorldView) -> Draft:
         ),
         allowed=("os.wifi",),
         checks=(
-            Value(app="os", path="hotspot", to=True, says="The internet is shared"),
+            template.value_is("os.hotspot", "The internet is shared", True),
             *records.texted(
                 w,
                 person.phone,
@@ -236,8 +234,8 @@ def text_fact_about_phone(w: WorldView) -> Draft:
     """Text a fact about the phone."""
     person = w.pick(records.without_chat(w))
     phone = w.state(Settings).phone[PHONE]
-    words, fact = w.rng.choice(
-        (("its serial number", phone.serial), ("the number to call it by", phone.number))
+    words, fact = w.one_of(
+        ("its serial number", phone.serial), ("the number to call it by", phone.number)
     )
     return Draft(
         goal=f"{person.name} takes out an insurance for this phone and needs {words}. Look it up "

@@ -42,7 +42,7 @@ def text_photo_place(w: WorldView) -> Draft:
 def send_photo(w: WorldView) -> Draft:
     """Send somebody one of the latest pictures with some words."""
     f = facts(w.cast)
-    person = w.rng.choice((f.flat, f.clinic, f.trip, f.debt, f.club, f.party))
+    person = w.one_of(f.flat, f.clinic, f.trip, f.debt, f.club, f.party)
     thread = records.chat_with(w, person.phone)
     photo = w.pick(found(w.state(State), "")[:LATEST])
     text = w.rng.choice(CAPTIONS)
@@ -75,7 +75,7 @@ def send_photo(w: WorldView) -> Draft:
 def return_to_photo_place(w: WorldView) -> Draft:
     """Plan a day at the place of a photo."""
     photo = w.pick(found(w.state(State), ""), lambda p: bool(p.place))
-    title = w.rng.choice(("Day trip", "Photo walk", "Picnic"))
+    title = w.one_of("Day trip", "Photo walk", "Picnic")
     day = w.cast.day(w.rng.randrange(12, 28))
     return Draft(
         goal=f'I want to go back to the town where I took "{photo.title}". Plan that as "{title}" '
@@ -109,7 +109,7 @@ def list_of_documents(w: WorldView) -> Draft:
     s = w.state(State)
     folder = w.pick(s.folders)
     names = sorted(f.name for f in s.files if f.folder == folder.id)
-    title = w.rng.choice(("To print", "Papers to check", "To sign"))
+    title = w.one_of("To print", "Papers to check", "To sign")
     note = records.new_note_id(w)
     return Draft(
         goal=f"I have to go through all documents in the folder {folder.name} on my phone. Start a "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer, Wait
-from screenloop.criteria import AnswerIs, Count, Money, Text
+from screenloop.criteria import AnswerIs, Money, Text
 from screenloop.phone.apps.calendar import actions as calendar
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.messages import actions as messages
@@ -17,7 +17,16 @@ from screenloop.phone.apps.wallet import state as look_ups
 from screenloop.phone.apps.wallet.seed import CATEGORIES, code_for
 from screenloop.phone.apps.wallet.state import State, spent
 from screenloop.phone.declare.cast import Member
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
+from screenloop.suites.phone_core.template import (
+    Draft,
+    Pack,
+    WorldView,
+    added,
+    call,
+    changed,
+    counted,
+    look,
+)
 from screenloop.suites.phone_core.worlds import records
 from screenloop.suites.phone_core.worlds.money import asked, balance_is, plain, sent
 from screenloop.suites.phone_core.worlds.records import chat_with, first_name, quiet, texted
@@ -174,13 +183,12 @@ def confirm_new_card(w: WorldView) -> Draft:
                 expires=expires,
             ),
             added("wallet.cards", "It is confirmed", weight=2, last4=number[-4:], verified=True),
-            Count(
-                app="messages",
-                table="messages",
-                where={"mine": True},
+            counted(
+                "messages.messages",
+                "Nobody was written to",
+                len(chats.messages.where(lambda m: m.mine)),
                 weight=0,
-                equals=len(chats.messages.where(lambda m: m.mine)),
-                says="Nobody was written to",
+                mine=True,
             ),
         ),
         golden=(
@@ -261,7 +269,7 @@ def note_of_spending(w: WorldView) -> Draft:
     first, second = w.sample(
         CATEGORIES, 2, lambda c: c[0] in sums and sums[c[0]] < 100_000 and c[0] != "transfer"
     )
-    title = w.rng.choice(("Household book", "Where it went", "February"))
+    title = w.one_of("Household book", "Where it went", "February")
     words = [f"{c[1][0].lower()} {dollars(sums[c[0]])}" for c in (first, second)]
     return Draft(
         goal=f'Write a note "{title}" with what I spent in February on {first[1][0].lower()} and '
@@ -287,7 +295,7 @@ def note_of_spending(w: WorldView) -> Draft:
 def bill_of_garage(w: WorldView) -> Draft:
     """Keep a bill whose amount and day are in a note."""
     f = notes_seed.facts(w.cast)
-    payee = w.rng.choice(("Garage", "Gable Garage", "Car service"))
+    payee = w.one_of("Garage", "Gable Garage", "Car service")
     return Draft(
         goal="I wrote down when my car goes to the garage and what that will cost. Make it one of "
         f'my bills, as "{payee}", to be paid on that very day.',

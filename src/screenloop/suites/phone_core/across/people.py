@@ -46,25 +46,23 @@ def text_code_from_note(w: WorldView) -> Draft:
     """Text a fact from a note."""
     f = notes_seed.facts(w.cast)
     to = w.pick(records.without_chat(w))
-    words, title, fact = w.rng.choice(
+    words, title, fact = w.one_of(
         (
-            (
-                f"{to.name} is my guest tonight and asks for the Wi-Fi password",
-                "Guest Wi-Fi",
-                f.wifi_password,
-            ),
-            (
-                f"{to.name} will get something out of my gym locker and needs the code",
-                "Gym",
-                f.locker_code,
-            ),
-            (f"{to.name} will fetch my car and asks for its number plate", "Car", f.plate),
-            (
-                f"{to.name} borrows my library card and asks for its number",
-                "Plants and library",
-                f.library_card,
-            ),
-        )
+            f"{to.name} is my guest tonight and asks for the Wi-Fi password",
+            "Guest Wi-Fi",
+            f.wifi_password,
+        ),
+        (
+            f"{to.name} will get something out of my gym locker and needs the code",
+            "Gym",
+            f.locker_code,
+        ),
+        (f"{to.name} will fetch my car and asks for its number plate", "Car", f.plate),
+        (
+            f"{to.name} borrows my library card and asks for its number",
+            "Plants and library",
+            f.library_card,
+        ),
     )
     return Draft(
         goal=f"{words}. I have it in a note. Text it.",
@@ -109,7 +107,7 @@ def text_gift_receiver(w: WorldView) -> Draft:
     """Text somebody whom a note names."""
     gift = w.rng.choice(notes_seed.facts(w.cast).gifts)
     to, chats = gift.person, w.state(Chats)
-    text = w.rng.choice(("Are you at home on Sunday?", "Do you have time for a coffee?"))
+    text = w.one_of("Are you at home on Sunday?", "Do you have time for a coffee?")
     thread = thread_of(chats, to.phone)
     send = (
         call(messages.send, thread=thread.id, text=text)
@@ -179,7 +177,7 @@ def send_shopping_list(w: WorldView) -> Draft:
 @pack.template("share_note_text", apps=("messages", "notes"))
 def share_note_text(w: WorldView) -> Draft:
     """Send a note as it is."""
-    note = note_titled(w, w.rng.choice(("Living room window", "Health", "Car")))
+    note = note_titled(w, w.one_of("Living room window", "Health", "Car"))
     to = w.pick(records.without_chat(w))
     words = {
         "Living room window": "the size of my living room window",
@@ -206,14 +204,14 @@ def share_note_text(w: WorldView) -> Draft:
 def schedule_birthday_text(w: WorldView) -> Draft:
     """Have a text sent on the day that a contact tells."""
     f = facts(w.cast)
-    to = w.rng.choice((f.dinner, f.flat, f.trip, f.club, f.party))
+    to = w.one_of(f.dinner, f.flat, f.trip, f.club, f.party)
     thread = chat_with(w, to.phone)
     person = person_of(w.state(contacts.State), to.phone)
     assert person is not None
     day = w.cast.day(w.rng.randrange(12, 75))
     born = date.fromisoformat(day).replace(year=w.rng.randrange(1970, 2004)).isoformat()
-    clock = w.rng.choice(("07:30", "08:15", "10:45"))
-    text = w.rng.choice(("Happy birthday!", "All the best on your birthday!"))
+    clock = w.one_of("07:30", "08:15", "10:45")
+    text = w.one_of("Happy birthday!", "All the best on your birthday!")
     return Draft(
         goal=f"Look up {to.name}'s birthday and see to it that this text goes out to them at "
         f'{clock} on the next one: "{text}"',
@@ -265,13 +263,11 @@ def number_of_recommender(w: WorldView) -> Draft:
 def email_of_chat_partner(w: WorldView) -> Draft:
     """Tell the address of somebody who is known by what was written."""
     f = facts(w.cast)
-    words, member = w.rng.choice(
-        (
-            (f"still owes me money for {f.debt_for}", f.debt),
-            ("told me that the design review was moved", f.review),
-            (f"reads {f.club_book} with me", f.club),
-            ("lent me the cabin", f.cabin),
-        )
+    words, member = w.one_of(
+        (f"still owes me money for {f.debt_for}", f.debt),
+        ("told me that the design review was moved", f.review),
+        (f"reads {f.club_book} with me", f.club),
+        ("lent me the cabin", f.cabin),
     )
     person = person_of(w.state(contacts.State), member.phone)
     assert person is not None

@@ -26,7 +26,7 @@ def gift_from_note(w: WorldView) -> Draft:
     note = records.note_titled(w, "Gift ideas")
     (line,) = [i for i in records.lines_of(w, note) if i.text.startswith(gift.person.name)]
     idea = f"{gift.person.name}: {product.name}, {dollars(product.price_cents)}"
-    address = w.rng.choice((money.HOME, money.WORK))
+    address = w.one_of(money.HOME, money.WORK)
     cents = totals(product.price_cents, "standard", "").total
     label = w.state(State).addresses[address].label.lower()
     return Draft(
@@ -94,7 +94,7 @@ def text_price(w: WorldView) -> Draft:
 def note_pickup_code(w: WorldView) -> Draft:
     """Note down the codes that belong to a parcel."""
     f = facts(w.cast)
-    title = w.rng.choice(("Parcel", "For the driver", "Nimbus delivery"))
+    title = w.one_of("Parcel", "For the driver", "Nimbus delivery")
     body = f"Parcel {f.parcel_code}, pickup code {f.pickup_code}"
     parts = ((f.parcel_code, "parcel number"), (f.pickup_code, "code for the driver"))
     return Draft(

@@ -39,7 +39,7 @@ def _person(w: WorldView, name: str) -> contacts.Person:
 def invite_people_of_city(w: WorldView) -> Draft:
     """Invite everybody who lives somewhere."""
     people = w.state(contacts.State).people
-    title = w.rng.choice(("Book club", "Parents' evening", "Wedding anniversary"))
+    title = w.one_of("Book club", "Parents' evening", "Wedding anniversary")
     event = event_titled(w, title)
     city = w.pick(CITIES, lambda c: 2 <= len(people.where(lambda p: p.city == c)) <= 5)
     names = tuple(sorted(p.name for p in people.where(lambda p: p.city == city)))
@@ -121,25 +121,23 @@ def birthday_into_calendar(w: WorldView) -> Draft:
 def visit_into_calendar(w: WorldView) -> Draft:
     """Plan what a text told."""
     f = facts(w.cast)
-    title, words, phone, day, start = w.rng.choice(
+    title, words, phone, day, start = w.one_of(
         (
-            (
-                "Plumber",
-                "The plumber wrote when they can come",
-                f.plumber.phone,
-                f.plumber_day,
-                f.plumber_time,
-            ),
-            (
-                "Check-up",
-                "My dentist wrote when my check-up is",
-                DENTIST,
-                f.dentist_day,
-                f.dentist_time,
-            ),
-        )
+            "Plumber",
+            "The plumber wrote when they can come",
+            f.plumber.phone,
+            f.plumber_day,
+            f.plumber_time,
+        ),
+        (
+            "Check-up",
+            "My dentist wrote when my check-up is",
+            DENTIST,
+            f.dentist_day,
+            f.dentist_time,
+        ),
     )
-    minutes = w.rng.choice((30, 60))
+    minutes = w.one_of(30, 60)
     end = later(start, minutes)
     length = "half an hour" if minutes == 30 else "an hour"
     return Draft(
@@ -157,7 +155,7 @@ def visit_into_calendar(w: WorldView) -> Draft:
 def party_into_calendar(w: WorldView) -> Draft:
     """Plan an evening with place, cost and reminder from a conversation."""
     f = facts(w.cast)
-    title = w.rng.choice(("Surprise", "Party", "Secret evening"))
+    title = w.one_of("Surprise", "Party", "Secret evening")
     end = later(f.party_time, 180)
     return Draft(
         goal=f'Keep the surprise party in my calendar under the name "{title}": from when it '
@@ -234,7 +232,7 @@ def dinner_confirmed(w: WorldView) -> Draft:
     f = facts(w.cast)
     thread = chat_with(w, f.dinner.phone)
     end = later(f.dinner_time, 120)
-    text = w.rng.choice(("Fine with me, see you there.", "No problem, I will be there."))
+    text = w.one_of("Fine with me, see you there.", "No problem, I will be there.")
     return Draft(
         goal=f'Somebody changed the time of our dinner this week. Reply to them: "{text}" Then '
         f'plan "Dinner" in my calendar: at the time that holds now, for two hours, at '
@@ -311,12 +309,10 @@ def decline_and_explain(w: WorldView) -> Draft:
     """Answer an invitation, and text whoever sent it."""
     event = w.pick(w.state(State).events, lambda e: bool(e.organiser))
     person = _person(w, event.organiser)
-    text = w.rng.choice(
-        (
-            "Sorry, I have to be somewhere else.",
-            "I cannot make it this time, sorry!",
-            "I will be out of town, please go ahead without me.",
-        )
+    text = w.one_of(
+        "Sorry, I have to be somewhere else.",
+        "I cannot make it this time, sorry!",
+        "I will be out of town, please go ahead without me.",
     )
     send, patches = text_to(w, person.phone, text)
     return Draft(
@@ -376,7 +372,7 @@ def list_of_day(w: WorldView) -> Draft:
 def flight_into_calendar(w: WorldView) -> Draft:
     """Plan a flight from a note."""
     f = notes_seed.facts(w.cast)
-    title, hours = w.rng.choice(("Flight home", "Flying", "Holiday flight")), w.rng.choice((1, 2))
+    title, hours = w.one_of("Flight home", "Flying", "Holiday flight"), w.one_of(1, 2)
     end = later(f.flight_time, 60 * hours)
     return Draft(
         goal=f'I noted when my flight goes. Plan it in my calendar as "{title}", '
@@ -411,7 +407,7 @@ def flight_into_calendar(w: WorldView) -> Draft:
 def service_into_calendar(w: WorldView) -> Draft:
     """Plan a day that a note tells."""
     f = notes_seed.facts(w.cast)
-    title = w.rng.choice(("Car service", "Car at the garage", "No car today"))
+    title = w.one_of("Car service", "Car at the garage", "No car today")
     return Draft(
         goal=f"My car goes to the garage some day soon; I noted when. Mark the whole of that day "
         f'as "{title}" in my calendar, and note there what it will cost.',

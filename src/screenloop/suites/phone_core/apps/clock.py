@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer
-from screenloop.criteria import AnswerIs, Changed, Count, Text, Time, Value
+from screenloop.criteria import AnswerIs, Changed, Text, Time
 from screenloop.phone.apps.calendar.state import later
 from screenloop.phone.apps.clock import actions as clock
 from screenloop.phone.apps.clock.state import State, Zone
@@ -29,7 +29,7 @@ def _chosen(w: WorldView) -> list[Zone]:
 def repeating_alarm(w: WorldView) -> Draft:
     """Set an alarm that repeats on some weekdays."""
     label, days = w.rng.choice(LABELS), w.rng.choice(DAY_CHOICES)
-    time = f"{w.rng.randrange(5, 9):02d}:{w.rng.choice(('05', '20', '35', '50'))}"
+    time = f"{w.rng.randrange(5, 9):02d}:{w.one_of('05', '20', '35', '50')}"
     return Draft(
         goal=f'Wake me on {weekdays(days)} at {time} from now on; call it "{label}".',
         params={"label": label, "days": days, "time": time},
@@ -45,37 +45,35 @@ def repeating_alarm(w: WorldView) -> Draft:
 @pack.template("switch_alarm", apps=("clock",))
 def switch_alarm(w: WorldView) -> Draft:
     """Turn one alarm on or off."""
-    label, on, words = w.rng.choice(
+    label, on, words = w.one_of(
         (
-            (
-                "School run",
-                True,
-                "The holidays are over: from now on, my phone must ring for the school run again.",
-            ),
-            (
-                "Work",
-                False,
-                "I am on holiday. My phone must not ring on work days for now, but I "
-                "want to use that alarm again afterwards.",
-            ),
-            (
-                "Gym",
-                False,
-                "I hurt my knee. Do not let the phone ring for the gym for now; I will "
-                "need that alarm again.",
-            ),
-            (
-                "Lunch break",
-                True,
-                "Make sure that I am called to today's lunch break: I have an alarm for it.",
-            ),
-            (
-                "Weekend",
-                False,
-                "I want to sleep in at weekends for a while. Silence the alarm that "
-                "I have for that, but keep it.",
-            ),
-        )
+            "School run",
+            True,
+            "The holidays are over: from now on, my phone must ring for the school run again.",
+        ),
+        (
+            "Work",
+            False,
+            "I am on holiday. My phone must not ring on work days for now, but I "
+            "want to use that alarm again afterwards.",
+        ),
+        (
+            "Gym",
+            False,
+            "I hurt my knee. Do not let the phone ring for the gym for now; I will "
+            "need that alarm again.",
+        ),
+        (
+            "Lunch break",
+            True,
+            "Make sure that I am called to today's lunch break: I have an alarm for it.",
+        ),
+        (
+            "Weekend",
+            False,
+            "I want to sleep in at weekends for a while. Silence the alarm that "
+            "I have for that, but keep it.",
+        ),
     )
     alarm = alarm_labelled(w, label)
     return Draft(
@@ -97,8 +95,8 @@ def switch_alarm(w: WorldView) -> Draft:
 def later_on_more_days(w: WorldView) -> Draft:
     """Let an alarm ring at another time and on one more day."""
     alarm = alarm_labelled(w, "Gym")
-    minutes = w.rng.choice((10, 20, 35, 40))
-    day, words = w.rng.choice((("6", "Saturdays"), ("5", "Fridays"), ("7", "Sundays")))
+    minutes = w.one_of(10, 20, 35, 40)
+    day, words = w.one_of(("6", "Saturdays"), ("5", "Fridays"), ("7", "Sundays"))
     time, days = later(alarm.time, minutes), f"{alarm.days},{day}"
     return Draft(
         goal=f"I will start for the gym {minutes} minutes later from now on, and go on {words} as "
@@ -126,8 +124,8 @@ def later_on_more_days(w: WorldView) -> Draft:
 @pack.template("gentler_alarm", apps=("clock",))
 def gentler_alarm(w: WorldView) -> Draft:
     """Change how an alarm wakes."""
-    alarm = alarm_labelled(w, w.rng.choice(("Work", "Weekend")))
-    sound = w.rng.choice(("Ripple", "Chimes", "Marimba", "Rooster"))
+    alarm = alarm_labelled(w, w.one_of("Work", "Weekend"))
+    sound = w.one_of("Ripple", "Chimes", "Marimba", "Rooster")
     if sound == alarm.sound:
         sound = "Rooster"
     words = "on work days" if alarm.label == "Work" else "at weekends"
@@ -163,7 +161,7 @@ def gentler_alarm(w: WorldView) -> Draft:
 def delete_unused_alarms(w: WorldView) -> Draft:
     """Delete the alarms that are off."""
     alarms = list(w.state(State).alarms)
-    off = sorted(w.sample(alarms, w.rng.choice((2, 3, 3))), key=lambda a: a.time)
+    off = sorted(w.sample(alarms, w.one_of(2, 3, 3)), key=lambda a: a.time)
     return Draft(
         goal="Tidy up my alarms: those that are switched off can go for good.",
         params={"off": [a.id for a in off]},
@@ -176,13 +174,12 @@ def delete_unused_alarms(w: WorldView) -> Draft:
                 count=len(off),
                 enabled=False,
             ),
-            Count(
-                app="clock",
-                table="alarms",
-                where={"enabled": True},
+            template.counted(
+                "clock.alarms",
+                "All others are still there",
+                len(alarms) - len(off),
                 weight=0,
-                equals=len(alarms) - len(off),
-                says="All others are still there",
+                enabled=True,
             ),
         ),
         golden=tuple(call(clock.delete_alarm, alarm=a.id) for a in off),
@@ -211,8 +208,8 @@ def first_alarm_of_day(w: WorldView) -> Draft:
 @pack.template("labelled_timer", apps=("clock",), was="time_the_eggs")
 def labelled_timer(w: WorldView) -> Draft:
     """Start a timer with a label."""
-    label = w.rng.choice(("Eggs", "Tea", "Face mask", "Plank", "Steak"))
-    minutes, seconds = w.rng.choice((2, 3, 6, 7, 11, 12)), w.rng.choice((5, 10, 15, 20))
+    label = w.one_of("Eggs", "Tea", "Face mask", "Plank", "Steak")
+    minutes, seconds = w.one_of(2, 3, 6, 7, 11, 12), w.one_of(5, 10, 15, 20)
     words = f"{minutes} minutes and {seconds} seconds"
     return Draft(
         goal=f'Give me a signal in {words}, marked "{label}". Start now.',
@@ -295,7 +292,7 @@ def other_city(w: WorldView) -> Draft:
 def time_in_city(w: WorldView) -> Draft:
     """Tell what time it is elsewhere when it is a time here."""
     zone = w.rng.choice(_chosen(w))
-    here = f"{w.rng.randrange(6, 21):02d}:{w.rng.choice(('05', '15', '40', '55'))}"
+    here = f"{w.rng.randrange(6, 21):02d}:{w.one_of('05', '15', '40', '55')}"
     minutes = int(here[:2]) * 60 + int(here[3:]) + zone.offset_min
     there = f"{minutes // 60 % 24:02d}:{minutes % 60:02d}"
     return Draft(
@@ -310,7 +307,7 @@ def time_in_city(w: WorldView) -> Draft:
 @pack.template("sleep_enough", apps=("clock",))
 def sleep_enough(w: WorldView) -> Draft:
     """Set bedtime so that a night is as long as wanted."""
-    hours, wake = w.rng.choice((7, 8, 9)), w.rng.choice(("05:45", "06:10", "07:20", "07:55"))
+    hours, wake = w.one_of(7, 8, 9), w.one_of("05:45", "06:10", "07:20", "07:55")
     minutes = (int(wake[:2]) - hours) % 24 * 60 + int(wake[3:])
     bedtime = f"{minutes // 60:02d}:{minutes % 60:02d}"
     return Draft(
@@ -318,9 +315,9 @@ def sleep_enough(w: WorldView) -> Draft:
         "Set up my phone's plan for the night like that, and let it apply from now on.",
         params={"bedtime": bedtime, "wake": wake},
         checks=(
-            Value(app="clock", path="bedtime", to=bedtime, says=f"Bedtime is {bedtime}"),
-            Value(app="clock", path="wake", to=wake, says=f"I get up at {wake}"),
-            Value(app="clock", path="bedtime_on", to=True, says="The plan applies"),
+            template.value_is("clock.bedtime", f"Bedtime is {bedtime}", bedtime),
+            template.value_is("clock.wake", f"I get up at {wake}", wake),
+            template.value_is("clock.bedtime_on", "The plan applies", True),
         ),
         golden=(
             call(clock.set_bedtime, bedtime=bedtime, wake=wake),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer, Tool
-from screenloop.criteria import AnswerIs, Changed, Count, Date, Set, Text
+from screenloop.criteria import AnswerIs, Changed, Date, Set, Text
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.declare.cast import CITIES
 from screenloop.suites.phone_core import template
@@ -19,7 +19,7 @@ def save_contact(w: WorldView) -> Draft:
     """Save somebody new with a number and a group."""
     name = w.rng.choice(NEW_NAMES)
     phone = f"555-0{w.rng.randrange(100, 1000)}"
-    group, words = w.rng.choice((("work", "work"), ("family", "family"), ("friends", "friends")))
+    group, words = w.one_of(("work", "work"), ("family", "family"), ("friends", "friends"))
     return Draft(
         goal=f"Save {name} with the number {phone} in my contacts, among my {words} contacts.",
         params={"name": name, "phone": phone, "group": group},
@@ -160,7 +160,7 @@ def block_caller(w: WorldView) -> Draft:
 def note_on_contact(w: WorldView) -> Draft:
     """Note something about somebody."""
     person = w.pick(w.state(contacts.State).people)
-    note = w.rng.choice(("Allergic to nuts", "Prefers calls after six", "Has the spare key"))
+    note = w.one_of("Allergic to nuts", "Prefers calls after six", "Has the spare key")
     return Draft(
         goal=f'Keep this with the contact of {person.name}: "{note}"',
         params={"person": person.id, "note": note},
@@ -196,13 +196,7 @@ def only_favourite(w: WorldView) -> Draft:
                 weight=2,
                 favourite=False,
             ),
-            Count(
-                app="contacts",
-                table="people",
-                where={"favourite": True},
-                equals=1,
-                says="One favourite is left",
-            ),
+            template.counted("contacts.people", "One favourite is left", 1, favourite=True),
         ),
         golden=tuple(call(contacts.favourite, person=p.id, on=False) for p in dropped),
     )
@@ -241,7 +235,7 @@ def new_colleague(w: WorldView) -> Draft:
     name = w.rng.choice(NEW_NAMES)
     phone = f"555-{w.rng.randrange(100, 1000)}-{w.rng.randrange(1000, 10_000)}"
     email = f"{name.split()[0].lower()}@example.org"
-    city, note = w.rng.choice(CITIES), w.rng.choice(("Desk on floor 3", "Speaks Italian"))
+    city, note = w.rng.choice(CITIES), w.one_of("Desk on floor 3", "Speaks Italian")
     saved = Text(value=name)
     return Draft(
         goal=f"{name} starts at work today and lives in {city}. The number is {phone}, the email "

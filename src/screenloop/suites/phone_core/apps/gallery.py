@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from screenloop.actions import Answer
-from screenloop.criteria import Added, AnswerIs, Changed, Check, Count, Date, Number, Text
+from screenloop.criteria import Added, AnswerIs, Changed, Check, Date, Number, Text
 from screenloop.phone.apps.gallery import actions as gallery
 from screenloop.phone.apps.gallery.seed import Photo
 from screenloop.phone.apps.gallery.state import State, found
@@ -119,7 +119,7 @@ def oldest_of_album(w: WorldView) -> Draft:
     s = w.state(State)
     album = w.pick(s.albums, lambda a: a.id != "album2")
     photo = [p for p in shown_photos(w) if p.album == album.id][-1]
-    title = w.rng.choice(("Where it began", "The very first", "How it all started"))
+    title = w.one_of("Where it began", "The very first", "How it all started")
     checks = [
         _photo(
             photo, f"The oldest photo of {album.name} is called {title}", title=Text(value=title)
@@ -162,7 +162,7 @@ def collect_in_new_album(w: WorldView) -> Draft:
 @pack.template("dissolve_album", apps=("gallery",))
 def dissolve_album(w: WorldView) -> Draft:
     """Keep a few photos of an album in another one, and give the album up."""
-    album, target = w.rng.choice((("album3", FAMILY), ("album5", FAMILY), ("album4", GARDEN)))
+    album, target = w.one_of(("album3", FAMILY), ("album5", FAMILY), ("album4", GARDEN))
     s = w.state(State)
     inside = s.photos.where(lambda p: p.album == album)
     kept = w.sample(inside, 2, lambda p: not p.trashed)
@@ -347,13 +347,7 @@ def unstar_all_but_one(w: WorldView) -> Draft:
             changed(
                 "gallery.photos", ids, "The older ones are no favourites", weight=2, favourite=False
             ),
-            Count(
-                app="gallery",
-                table="photos",
-                where={"favourite": True},
-                equals=1,
-                says="One favourite is left",
-            ),
+            template.counted("gallery.photos", "One favourite is left", 1, favourite=True),
         ),
         golden=tuple(call(gallery.favourite, photo=photo, on=False) for photo in ids),
     )

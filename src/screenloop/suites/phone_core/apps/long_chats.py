@@ -28,7 +28,7 @@ def schedule_for_two(w: WorldView) -> Draft:
     """Have one text go out to two people at different times."""
     f = facts(w.cast)
     people = w.rng.sample((f.dinner, f.flat, f.trip, f.club, f.party), 2)
-    text = w.rng.choice(("Lunch is at my place on Sunday.", "Do not forget to vote today."))
+    text = w.one_of("Lunch is at my place on Sunday.", "Do not forget to vote today.")
     day = w.cast.day(w.rng.randrange(2, 8))
     clocks = w.rng.sample(("08:30", "10:15", "12:45", "17:30", "20:15"), 2)
     plan = list(zip(people, clocks, strict=True))
@@ -63,7 +63,7 @@ def schedule_for_two(w: WorldView) -> Draft:
 def pass_booking_on(w: WorldView) -> Draft:
     """Forward two messages of one conversation to somebody else."""
     f = facts(w.cast)
-    to = w.rng.choice((f.dinner, f.flat, f.club, f.party))
+    to = w.one_of(f.dinner, f.flat, f.club, f.party)
     thread = records.chat_with(w, to.phone)
     ids = [
         records.message_in(w, f.trip.phone, words) for words in (f"Train {f.train}", f.hotel_code)
@@ -96,7 +96,7 @@ def pass_booking_on(w: WorldView) -> Draft:
 def end_of_friendship(w: WorldView) -> Draft:
     """Block somebody, note why, and delete what was written."""
     f = facts(w.cast)
-    member = w.rng.choice((f.debt, f.trip, f.club))
+    member = w.one_of(f.debt, f.trip, f.club)
     thread = records.chat_with(w, member.phone)
     person = person_of(w.state(contacts.State), member.phone)
     assert person is not None
@@ -134,16 +134,14 @@ def end_of_friendship(w: WorldView) -> Draft:
 @pack.template("list_that_reminds", apps=("notes",))
 def list_that_reminds(w: WorldView) -> Draft:
     """Make a list, tick a line, keep it at the top and have it remind."""
-    title, things = w.rng.choice(
-        (
-            ("Spring cleaning", ("Windows", "Oven", "Balcony")),
-            ("Tax return", ("Receipts", "Bank letter", "Rent contract")),
-            ("Bike service", ("Chain", "Brakes", "Front light")),
-        )
+    title, things = w.one_of(
+        ("Spring cleaning", ("Windows", "Oven", "Balcony")),
+        ("Tax return", ("Receipts", "Bank letter", "Rent contract")),
+        ("Bike service", ("Chain", "Brakes", "Front light")),
     )
     done = w.rng.randrange(3)
     day = w.cast.day(w.rng.randrange(2, 25))
-    clock = w.rng.choice(("07:30", "11:15", "16:45"))
+    clock = w.one_of("07:30", "11:15", "16:45")
     note = records.new_note_id(w)
     row: dict[str, Any] = {"title": Text(value=title)}
     first_item = len(w.state(Notes).items) + 1
@@ -185,7 +183,7 @@ def colour_by_topic(w: WorldView) -> Draft:
     """Give three notes one colour."""
     titles = ("Guest Wi-Fi", "Car", "Living room window")
     ids = tuple(records.note_titled(w, title).id for title in titles)
-    colour = w.rng.choice(("orange", "purple", "pink"))
+    colour = w.one_of("orange", "purple", "pink")
     return Draft(
         goal=f"My notes about the Wi-Fi for guests, the car and the living room window should all "
         f"be {colour}.",
@@ -203,7 +201,7 @@ def say_yes_to_dinner(w: WorldView) -> Draft:
     """Answer an invitation, and write down where and when."""
     f = facts(w.cast)
     thread = records.chat_with(w, f.dinner.phone)
-    text = w.rng.choice(("I will be there!", "Fine with me, see you then."))
+    text = w.one_of("I will be there!", "Fine with me, see you then.")
     body = f"{spoken(f.dinner_day)}, {f.dinner_time}, {f.dinner_address}"
     row: dict[str, Any] = {"title": Text(value=f"Dinner at {f.dinner_place}")}
     says = ("The right day is noted", "The right time is noted", "The address is noted")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer, Wait
-from screenloop.criteria import AnswerIs, Count, Date, Number, Text, Time
+from screenloop.criteria import AnswerIs, Date, Number, Text, Time
 from screenloop.phone.apps.messages import actions as messages
 from screenloop.phone.apps.messages.seed import BANK, DENTIST, SHOP, facts, spoken
 from screenloop.phone.apps.messages.state import State, messages_of
@@ -94,11 +94,11 @@ def forward_party_address(w: WorldView) -> Draft:
 def schedule_text(w: WorldView) -> Draft:
     """Have a text sent on a day and time."""
     f = facts(w.cast)
-    person = w.rng.choice((f.dinner, f.flat, f.trip, f.club, f.party))
+    person = w.one_of(f.dinner, f.flat, f.trip, f.club, f.party)
     thread = chat_with(w, person.phone)
     text = w.rng.choice(REMINDERS)
     day = w.cast.day(w.rng.randrange(2, 20))
-    clock = f"{w.rng.randrange(7, 21):02d}:{w.rng.choice(('15', '30', '45'))}"
+    clock = f"{w.rng.randrange(7, 21):02d}:{w.one_of('15', '30', '45')}"
     return Draft(
         goal=f'Have this text go out to {person.name} on {spoken(day)} at {clock}: "{text}"',
         params={"thread": thread.id, "text": text, "day": day, "clock": clock},
@@ -153,18 +153,11 @@ def cancel_scheduled_text(w: WorldView) -> Draft:
 def ask_and_tell(w: WorldView) -> Draft:
     """Ask somebody, wait for the answer, and tell it."""
     f = facts(w.cast)
-    person, question, wanted, number = w.rng.choice(
-        (
-            (f.flat, "Where is the spare key?", "on which floor the spare key is", f.key_floor),
-            (
-                f.party,
-                "How many will we be?",
-                "how many guests the party will have",
-                f.party_guests,
-            ),
-            (f.review, "How long may my talk be?", "how many slides I may show", f.review_pages),
-            (f.cabin, "Where can I park?", "which parking spot I can use", f.cabin_spot),
-        )
+    person, question, wanted, number = w.one_of(
+        (f.flat, "Where is the spare key?", "on which floor the spare key is", f.key_floor),
+        (f.party, "How many will we be?", "how many guests the party will have", f.party_guests),
+        (f.review, "How long may my talk be?", "how many slides I may show", f.review_pages),
+        (f.cabin, "Where can I park?", "which parking spot I can use", f.cabin_spot),
     )
     thread = chat_with(w, person.phone)
     return Draft(
@@ -243,12 +236,10 @@ def pin_chat(w: WorldView) -> Draft:
 @pack.template("archive_service_chat", apps=("messages",))
 def archive_service_chat(w: WorldView) -> Draft:
     """Put a service's conversation away, told by what it writes about."""
-    sender, words = w.rng.choice(
-        (
-            (SHOP, "about my parcel"),
-            (BANK, "about payments with my card"),
-            (DENTIST, "about my check-up"),
-        )
+    sender, words = w.one_of(
+        (SHOP, "about my parcel"),
+        (BANK, "about payments with my card"),
+        (DENTIST, "about my check-up"),
     )
     thread = chat_with(w, sender)
     return Draft(
@@ -277,15 +268,7 @@ def read_everything(w: WorldView) -> Draft:
             template.set_row("messages.threads", thread.id, unread=w.rng.randrange(1, 4))
             for thread in new
         ),
-        checks=(
-            Count(
-                app="messages",
-                table="threads",
-                where={"unread": 0},
-                equals=len(threads),
-                says="Nothing is unread",
-            ),
-        ),
+        checks=(template.counted("messages.threads", "Nothing is unread", len(threads), unread=0),),
         golden=(call(messages.read_all),),
     )
 
@@ -294,13 +277,11 @@ def read_everything(w: WorldView) -> Draft:
 def star_found_message(w: WorldView) -> Draft:
     """Star a message, told by what it says."""
     f = facts(w.cast)
-    words, person, inside = w.rng.choice(
-        (
-            (f"the booking code of the hotel in {f.trip_city}", f.trip, f.hotel_code),
-            ("the password of our new internet router", f.flat, f.wifi_password),
-            (f"where the practice of {f.clinic_doctor} is now", f.clinic, f.clinic_address),
-            ("how far we read in the book club", f.club, f"chapter {f.club_chapter}"),
-        )
+    words, person, inside = w.one_of(
+        (f"the booking code of the hotel in {f.trip_city}", f.trip, f.hotel_code),
+        ("the password of our new internet router", f.flat, f.wifi_password),
+        (f"where the practice of {f.clinic_doctor} is now", f.clinic, f.clinic_address),
+        ("how far we read in the book club", f.club, f"chapter {f.club_chapter}"),
     )
     message = records.message_in(w, person.phone, inside)
     return Draft(
@@ -322,11 +303,9 @@ def star_found_message(w: WorldView) -> Draft:
 def delete_stranger_chat(w: WorldView) -> Draft:
     """Delete the conversation with somebody who is no contact, told by what it is about."""
     f = facts(w.cast)
-    person, words = w.rng.choice(
-        (
-            (f.buyer, f"{f.buyer_item.capitalize()} is sold by now"),
-            (f.plumber, "The kitchen tap has been fixed by somebody else"),
-        )
+    person, words = w.one_of(
+        (f.buyer, f"{f.buyer_item.capitalize()} is sold by now"),
+        (f.plumber, "The kitchen tap has been fixed by somebody else"),
     )
     thread = chat_with(w, person.phone)
     count = len(messages_of(w.state(State), thread.id))

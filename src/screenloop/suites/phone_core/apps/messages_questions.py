@@ -49,13 +49,11 @@ def dinner_time_now(w: WorldView) -> Draft:
 def date_in_chat(w: WorldView) -> Draft:
     """Tell the day of something."""
     f = facts(w.cast)
-    words, phone, day = w.rng.choice(
-        (
-            ("is my dentist appointment", DENTIST, f.dentist_day),
-            ("do we meet for the book club", f.club.phone, f.club_day),
-            (f"do we leave for {f.trip_city}", f.trip.phone, f.trip_day),
-            ("is the surprise party", f.party.phone, f.party_day),
-        )
+    words, phone, day = w.one_of(
+        ("is my dentist appointment", DENTIST, f.dentist_day),
+        ("do we meet for the book club", f.club.phone, f.club_day),
+        (f"do we leave for {f.trip_city}", f.trip.phone, f.trip_day),
+        ("is the surprise party", f.party.phone, f.party_day),
     )
     return Draft(
         goal=f"On which date {words}?",

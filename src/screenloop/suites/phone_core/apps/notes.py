@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from screenloop.criteria import Check, Count, Text
+from screenloop.criteria import Check, Text
 from screenloop.phone.apps.messages.seed import dollars, spoken
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.phone.apps.notes.seed import facts
@@ -34,8 +34,8 @@ THOUGHTS = (
 def write_down_thought(w: WorldView) -> Draft:
     """Write a note in a folder and colour."""
     title, body = w.rng.choice(THOUGHTS)
-    folder = w.rng.choice(("Home", "Work", "Travel", "Ideas"))
-    colour = w.rng.choice(("yellow", "pink", "purple", "green"))
+    folder = w.one_of("Home", "Work", "Travel", "Ideas")
+    colour = w.one_of("yellow", "pink", "purple", "green")
     return Draft(
         goal=f'Write this down in a new {colour} note among my {folder} notes, titled "{title}": '
         f'"{body}"',
@@ -111,15 +111,13 @@ def raise_budget(w: WorldView) -> Draft:
 def remind_on_evening_before(w: WorldView) -> Draft:
     """Set a reminder for the evening before a day that the note tells."""
     f = facts(w.cast)
-    title, words, day = w.rng.choice(
-        (
-            ("Car", "my car goes to the garage", f.service_day),
-            ("Flight and hotel", "I fly", f.flight_day),
-            ("Project meeting", "the proposal is due", f.meeting_due),
-        )
+    title, words, day = w.one_of(
+        ("Car", "my car goes to the garage", f.service_day),
+        ("Flight and hotel", "I fly", f.flight_day),
+        ("Project meeting", "the proposal is due", f.meeting_due),
     )
     note = note_titled(w, title)
-    clock = w.rng.choice(("18:30", "19:15", "20:45"))
+    clock = w.one_of("18:30", "19:15", "20:45")
     return Draft(
         goal=f"Let the note that says when {words} remind me at {clock} on the evening before.",
         params={"note": note.id, "day": day_before(day), "clock": clock},
@@ -218,17 +216,15 @@ def pack_again(w: WorldView) -> Draft:
 @pack.template("file_note", apps=("notes",))
 def file_note(w: WorldView) -> Draft:
     """Put a note into another folder and give it a colour."""
-    title, words = w.rng.choice(
-        (
-            ("Gym", "about my locker and my runs"),
-            ("Health", "about my tablets or drops"),
-            ("Plants and library", "about the ferns and the library"),
-            ("Living room window", "with the size of the window"),
-        )
+    title, words = w.one_of(
+        ("Gym", "about my locker and my runs"),
+        ("Health", "about my tablets or drops"),
+        ("Plants and library", "about the ferns and the library"),
+        ("Living room window", "with the size of the window"),
     )
     note = note_titled(w, title)
-    folder = w.rng.choice(("Work", "Travel", "Ideas"))
-    colour = w.rng.choice(("orange", "blue", "green"))
+    folder = w.one_of("Work", "Travel", "Ideas")
+    colour = w.one_of("orange", "blue", "green")
     return Draft(
         goal=f"Move the note {words} into my {folder} folder and make it {colour}.",
         params={"note": note.id, "folder": folder, "colour": colour},
@@ -247,14 +243,12 @@ def file_note(w: WorldView) -> Draft:
 def bring_note_back(w: WorldView) -> Draft:
     """Get a note out of the trash."""
     speech = f"what I wanted to say to {facts(w.cast).speech_for.name} and friends"
-    title, words = w.rng.choice(
-        (
-            ("Speech draft", speech),
-            ("Gym", "my locker code and my running plan"),
-            ("Books to read", "the books that were recommended to me"),
-            ("Passport", "the number of my passport"),
-            ("Health", "when I take my medicine"),
-        )
+    title, words = w.one_of(
+        ("Speech draft", speech),
+        ("Gym", "my locker code and my running plan"),
+        ("Books to read", "the books that were recommended to me"),
+        ("Passport", "the number of my passport"),
+        ("Health", "when I take my medicine"),
     )
     note = note_titled(w, title)
     return Draft(
@@ -269,13 +263,11 @@ def bring_note_back(w: WorldView) -> Draft:
 @pack.template("throw_notes_away", apps=("notes",))
 def throw_notes_away(w: WorldView) -> Draft:
     """Delete one note beyond recovery, together with what was in the trash before."""
-    title, words = w.rng.choice(
-        (
-            ("Gym", "I have left the gym"),
-            ("Car", "I have sold my car"),
-            ("Guest Wi-Fi", "We no longer have a network for guests"),
-            ("Living room window", "The blinds for the living room are up"),
-        )
+    title, words = w.one_of(
+        ("Gym", "I have left the gym"),
+        ("Car", "I have sold my car"),
+        ("Guest Wi-Fi", "We no longer have a network for guests"),
+        ("Living room window", "The blinds for the living room are up"),
     )
     note = note_titled(w, title)
     trashed = w.state(State).notes.where(lambda n: n.trashed)
@@ -305,7 +297,7 @@ def put_trip_notes_away(w: WorldView) -> Draft:
     """Archive all notes of a folder, and pin another one."""
     folder = folder_id(w, "Travel")
     travel = [n.id for n in w.state(State).notes if n.folder == folder]
-    kept = note_titled(w, w.rng.choice(("Health", "Gym", "Car", "Team offsite")))
+    kept = note_titled(w, w.one_of("Health", "Gym", "Car", "Team offsite"))
     return Draft(
         goal="I am back from my travels. Put every note in the Travel folder into the archive, "
         f'and have "{kept.title}" always at the top instead.',
@@ -333,7 +325,7 @@ def put_trip_notes_away(w: WorldView) -> Draft:
 def recipe_folder(w: WorldView) -> Draft:
     """Make a folder and put notes into it."""
     f = facts(w.cast)
-    name = w.rng.choice(("Recipes", "Kitchen", "Cooking"))
+    name = w.one_of("Recipes", "Kitchen", "Cooking")
     moved = (note_titled(w, f.recipe), note_titled(w, "Groceries"))
     ids = tuple(note.id for note in moved)
     return Draft(
@@ -345,14 +337,7 @@ def recipe_folder(w: WorldView) -> Draft:
             changed(
                 "notes.notes", ids, "Recipe and groceries are in it", weight=2, folder="folder5"
             ),
-            Count(
-                app="notes",
-                table="notes",
-                where={"folder": "folder5"},
-                equals=2,
-                weight=0,
-                says="Nothing else is in it",
-            ),
+            template.counted("notes.notes", "Nothing else is in it", 2, weight=0, folder="folder5"),
         ),
         golden=(
             call(notes.add_folder, name=name),

@@ -39,12 +39,10 @@ def code_in_note(w: WorldView) -> Draft:
 def number_in_recipe(w: WorldView) -> Draft:
     """Tell one of the numbers of a recipe."""
     f = facts(w.cast)
-    words, number = w.rng.choice(
-        (
-            ("How hot does the oven have to be", f.oven_c),
-            ("How many minutes does it bake", f.oven_minutes),
-            ("How many grams of flour do I need", f.flour_g),
-        )
+    words, number = w.one_of(
+        ("How hot does the oven have to be", f.oven_c),
+        ("How many minutes does it bake", f.oven_minutes),
+        ("How many grams of flour do I need", f.flour_g),
     )
     return Draft(
         goal=f"I am making my {f.recipe.lower()}. {words}? Just the number, please.",
@@ -110,13 +108,11 @@ def forgotten_address(w: WorldView) -> Draft:
 def date_in_note(w: WorldView) -> Draft:
     """Tell a day that a note holds."""
     f = facts(w.cast)
-    words, title, day = w.rng.choice(
-        (
-            ("does my passport run out", "Passport", f.passport_until),
-            ("is my car booked in at the garage", "Car", f.service_day),
-            ("is the proposal of the project due", "Project meeting", f.meeting_due),
-            ("is my flight", "Flight and hotel", f.flight_day),
-        )
+    words, title, day = w.one_of(
+        ("does my passport run out", "Passport", f.passport_until),
+        ("is my car booked in at the garage", "Car", f.service_day),
+        ("is the proposal of the project due", "Project meeting", f.meeting_due),
+        ("is my flight", "Flight and hotel", f.flight_day),
     )
     return Draft(
         goal=f"On which date {words}?",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer
-from screenloop.criteria import AnswerIs, Date, Money, Number, Text, Value
+from screenloop.criteria import AnswerIs, Date, Money, Number, Text
 from screenloop.phone.apps.messages.seed import dollars, spoken
 from screenloop.phone.apps.shop import actions as shop
 from screenloop.phone.apps.shop import state as look_ups
@@ -76,7 +76,7 @@ def pieces_left(w: WorldView) -> Draft:
 @pack.template("cheapest_in_stock", apps=("shop",))
 def cheapest_in_stock(w: WorldView) -> Draft:
     """Compare the prices of one kind of product."""
-    words = w.rng.choice(("lamp", "backpack", "headphones", "keyboard", "jacket", "chair"))
+    words = w.one_of("lamp", "backpack", "headphones", "keyboard", "jacket", "chair")
     first, *dearer = found(w.state(State), words, "", "price_up", in_stock=True)
     if first.price_cents == dearer[0].price_cents:
         raise ValueError(f"two products of kind {words} are the cheapest")
@@ -140,7 +140,7 @@ def when_ordered(w: WorldView) -> Draft:
 def put_in_cart(w: WorldView) -> Draft:
     """Put a product in the cart, in a colour and a number."""
     s = w.state(State)
-    quantity = w.rng.choice((2, 3))
+    quantity = w.one_of(2, 3)
     product = w.pick(
         money.buyable(w, 40_000, quantity), lambda p: all(p.id != line.product for line in s.cart)
     )
@@ -163,7 +163,7 @@ def rethink_cart(w: WorldView) -> Draft:
     """Drop one line of the cart, change another, take a wish instead."""
     s = w.state(State)
     dropped, kept = w.sample(s.cart, 2)
-    quantity = kept.quantity + w.rng.choice((1, 2))
+    quantity = kept.quantity + w.one_of(1, 2)
     wished = w.pick(s.wishes, lambda wish: all(wish.product != line.product for line in s.cart))
     names = [s.products[row.product].name for row in (dropped, kept, wished)]
     return Draft(
@@ -192,13 +192,11 @@ def review_purchase(w: WorldView) -> Draft:
     """Write a review of something bought."""
     order = w.pick(w.state(State).orders, lambda o: o.id in money.DELIVERED)
     item = w.rng.choice(order.items)
-    stars, text = w.rng.choice(
-        (
-            (5, "Better than I had hoped for."),
-            (4, "Good, only the box was torn."),
-            (3, "It does what it should, not more."),
-            (2, "It looked better in the picture."),
-        )
+    stars, text = w.one_of(
+        (5, "Better than I had hoped for."),
+        (4, "Good, only the box was torn."),
+        (3, "It does what it should, not more."),
+        (2, "It looked better in the picture."),
     )
     return Draft(
         goal=f"Let other buyers know what I think of the {item.name} that I got: {stars} out of "
@@ -224,8 +222,8 @@ def review_purchase(w: WorldView) -> Draft:
 @pack.template("move_and_redirect", apps=("shop",))
 def move_and_redirect(w: WorldView) -> Draft:
     """Save a new address, make it the default, and send the waiting order there."""
-    label = w.rng.choice(("New flat", "Parents", "Summer house"))
-    city, street = w.rng.choice(("Sunvale", "Mirador", "Port Alma")), w.rng.choice(STREETS)
+    label = w.one_of("New flat", "Parents", "Summer house")
+    city, street = w.one_of("Sunvale", "Mirador", "Port Alma"), w.rng.choice(STREETS)
     postcode = f"20{w.rng.randrange(100, 1000)}"
     address = f"address{len(w.state(State).addresses) + 1}"
     name = w.state(State).addresses[money.HOME].name
@@ -244,7 +242,7 @@ def move_and_redirect(w: WorldView) -> Draft:
                 city=Text(value=city),
                 postcode=postcode,
             ),
-            Value(app="shop", path="default_address", to=address, says="It is the default"),
+            template.value_is("shop.default_address", "It is the default", address),
             changed("shop.orders", money.PACKED, "The order goes there", address=address),
         ),
         golden=(

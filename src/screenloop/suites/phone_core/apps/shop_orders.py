@@ -25,7 +25,7 @@ def _names(order: Order) -> str:
 def order_cart_with_coupon(w: WorldView) -> Draft:
     """Order what is in the cart with a code, and pay it."""
     s = w.state(State)
-    code = w.rng.choice(("WELCOME10", "FREESHIP"))
+    code = w.one_of("WELCOME10", "FREESHIP")
     ways: tuple[tuple[str, Speed], ...] = ((HOME, "express"), (WORK, "express"), (WORK, "standard"))
     address, speed = w.rng.choice(ways)
     source, words = w.rng.choice(PAY_WITH)
@@ -55,7 +55,7 @@ def buy_one_product(w: WorldView) -> Draft:
     patches = money.empty_cart(w)
     product = w.pick(money.buyable(w, 30_000))
     colour = w.rng.choice(product.colours)
-    address = w.rng.choice((HOME, WORK))
+    address = w.one_of(HOME, WORK)
     source, words = w.rng.choice(PAY_WITH)
     cents = totals(product.price_cents, "standard", "").total
     label = w.state(State).addresses[address].label.lower()
@@ -88,7 +88,7 @@ def order_again(w: WorldView) -> Draft:
         ),
     )
     source, words = w.rng.choice(PAY_WITH)
-    speed: Speed = w.rng.choice(("standard", "express"))
+    speed: Speed = w.one_of("standard", "express")
     cents = totals(sum(i.price_cents * i.quantity for i in order.items), speed, "").total
     how = "within the hour" if speed == "express" else "by tomorrow, which is the cheap way"
     checks: list[Check] = [
@@ -123,12 +123,10 @@ def order_again(w: WorldView) -> Draft:
 def cancel_packed_order(w: WorldView) -> Draft:
     """Call an order off, told by what is in it, for a reason."""
     order = w.state(State).orders[money.PACKED]
-    reason, words = w.rng.choice(
-        (
-            ("Found it cheaper", "I found it cheaper elsewhere"),
-            ("Ordered by mistake", "I never meant to order that"),
-            ("Changed my mind", "I have changed my mind about it"),
-        )
+    reason, words = w.one_of(
+        ("Found it cheaper", "I found it cheaper elsewhere"),
+        ("Ordered by mistake", "I never meant to order that"),
+        ("Changed my mind", "I have changed my mind about it"),
     )
     return Draft(
         goal=f"Nimbus has not sent {_names(order)} yet, and {words}. Call that order off and "
@@ -147,12 +145,10 @@ def cancel_packed_order(w: WorldView) -> Draft:
 def return_order(w: WorldView) -> Draft:
     """Send an order back, told by what was in it, for a reason."""
     order = w.pick(w.state(State).orders, lambda o: o.id in money.DELIVERED)
-    reason, words = w.rng.choice(
-        (
-            ("Damaged", "arrived broken"),
-            ("Not as described", "is nothing like the description"),
-            ("No longer needed", "is of no use to me any more"),
-        )
+    reason, words = w.one_of(
+        ("Damaged", "arrived broken"),
+        ("Not as described", "is nothing like the description"),
+        ("No longer needed", "is of no use to me any more"),
     )
     return Draft(
         goal=f"The {order.items[0].name} that I got from Nimbus {words}. Give that order back and "

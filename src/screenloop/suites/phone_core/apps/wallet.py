@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer
-from screenloop.criteria import AnswerIs, Check, Money, Text, Value
+from screenloop.criteria import AnswerIs, Check, Money, Text
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.messages.seed import dollars, spoken
 from screenloop.phone.apps.wallet import actions as wallet
@@ -65,7 +65,7 @@ def send_money(w: WorldView) -> Draft:
 def split_dinner(w: WorldView) -> Draft:
     """Divide a sum by three and ask two contacts for their parts."""
     first, second = w.sample(w.state(contacts.State).people, 2)
-    cents = w.rng.choice((1450, 1820, 2360, 2790, 3215))
+    cents = w.one_of(1450, 1820, 2360, 2790, 3215)
     return Draft(
         goal=f"I paid {dollars(3 * cents)} for a dinner of three. {first.name} and {second.name} "
         "were there with me, and each of us bears an equal part. Ask both for theirs.",
@@ -127,8 +127,8 @@ def answer_requests(w: WorldView) -> Draft:
 @pack.template("top_up_balance", apps=("wallet",))
 def top_up_balance(w: WorldView) -> Draft:
     """Move money from a card to the balance."""
-    card = w.rng.choice((JUNIPER, HALDEN))
-    cents = w.rng.choice((3500, 7500, 12_000, 18_500, 24_000))
+    card = w.one_of(JUNIPER, HALDEN)
+    cents = w.one_of(3500, 7500, 12_000, 18_500, 24_000)
     return Draft(
         goal=f"Move {dollars(cents)} from my {_card(w, card)} card over to my balance.",
         params={"card": card, "cents": cents},
@@ -140,16 +140,13 @@ def top_up_balance(w: WorldView) -> Draft:
 @pack.template("set_daily_limit", apps=("wallet",))
 def set_daily_limit(w: WorldView) -> Draft:
     """Bound what may leave the wallet in a day."""
-    cents = w.rng.choice((20_000, 25_000, 35_000, 45_000, 62_500))
+    cents = w.one_of(20_000, 25_000, 35_000, 45_000, 62_500)
     return Draft(
         goal=f"To be safe I never want to be able to pay more than {dollars(cents)} a day.",
         params={"cents": cents},
         checks=(
-            Value(
-                app="wallet",
-                path="daily_limit_cents",
-                to=cents,
-                says=f"{dollars(cents)} a day are allowed",
+            template.value_is(
+                "wallet.daily_limit_cents", f"{dollars(cents)} a day are allowed", cents
             ),
         ),
         golden=(call(wallet.set_limit, amount=money.plain(cents)),),
@@ -159,14 +156,12 @@ def set_daily_limit(w: WorldView) -> Draft:
 @pack.template("pay_bill_by_card", apps=("wallet",))
 def pay_bill_by_card(w: WorldView) -> Draft:
     """Pay a bill, told by what it is or that it is overdue, with a card."""
-    words, bill_id = w.rng.choice(
-        (
-            ("the bill that is overdue", "bill3"),
-            ("what Harbor Energy wants from me", "bill1"),
-            ("my gym", "bill4"),
-        )
+    words, bill_id = w.one_of(
+        ("the bill that is overdue", "bill3"),
+        ("what Harbor Energy wants from me", "bill1"),
+        ("my gym", "bill4"),
     )
-    source = w.rng.choice((JUNIPER, HALDEN))
+    source = w.one_of(JUNIPER, HALDEN)
     bill = w.state(State).bills[bill_id]
     return Draft(
         goal=f"Pay {words} with my {_card(w, source)} card.",
@@ -181,20 +176,17 @@ def pay_rent_above_limit(w: WorldView) -> Draft:
     """Pay a bill that neither the limit nor the balance allows at first."""
     s = w.state(State)
     rent = s.bills["bill6"]
-    card = w.rng.choice((JUNIPER, HALDEN))
-    limit_cents = w.rng.choice((150_000, 160_000, 180_000))
-    cents = w.rng.choice((25_000, 30_000, 40_000))
+    card = w.one_of(JUNIPER, HALDEN)
+    limit_cents = w.one_of(150_000, 160_000, 180_000)
+    cents = w.one_of(25_000, 30_000, 40_000)
     return Draft(
         goal=f"{rent.payee} must get the rent from my balance now. Allow {dollars(limit_cents)} a "
         f"day for that, and take {dollars(cents)} from {_card(w, card)} to have enough.",
         params={"card": card, "cents": cents, "limit_cents": limit_cents},
         checks=(
             *money.bill_paid(rent, BALANCE),
-            Value(
-                app="wallet",
-                path="daily_limit_cents",
-                to=limit_cents,
-                says=f"{dollars(limit_cents)} a day are allowed",
+            template.value_is(
+                "wallet.daily_limit_cents", f"{dollars(limit_cents)} a day are allowed", limit_cents
             ),
             money.topped_up(card, cents),
             money.balance_is(w, cents - rent.amount_cents),
@@ -259,7 +251,7 @@ def note_down_bill(w: WorldView) -> Draft:
 @pack.template("card_in_trouble", apps=("wallet",))
 def card_in_trouble(w: WorldView) -> Draft:
     """Freeze a lost card, or thaw the frozen one."""
-    card, frozen = w.rng.choice(((JUNIPER, True), (HALDEN, True), (FERNWAY, False)))
+    card, frozen = w.one_of((JUNIPER, True), (HALDEN, True), (FERNWAY, False))
     bank = _card(w, card)
     goal = (
         f"I cannot find my {bank} card anywhere. Make sure that nobody can pay with it until it "
@@ -301,7 +293,7 @@ def expiry_of_card(w: WorldView) -> Draft:
 def give_up_main_card(w: WorldView) -> Draft:
     """Remove the main card, which needs a successor that must be usable."""
     s = w.state(State)
-    successor = w.rng.choice((HALDEN, FERNWAY))
+    successor = w.one_of(HALDEN, FERNWAY)
     thaw = (call(wallet.freeze, card=FERNWAY, on=False),) if successor == FERNWAY else ()
     extended: tuple[Check, ...] = ()
     if successor == FERNWAY:
@@ -312,12 +304,7 @@ def give_up_main_card(w: WorldView) -> Draft:
         params={"successor": successor},
         checks=(
             template.removed("wallet.cards", f"{_card(w, s.main_card)} is gone", id=s.main_card),
-            Value(
-                app="wallet",
-                path="main_card",
-                to=successor,
-                says=f"{_card(w, successor)} comes first",
-            ),
+            template.value_is("wallet.main_card", f"{_card(w, successor)} comes first", successor),
             *extended,
         ),
         golden=(
