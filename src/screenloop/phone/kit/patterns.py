@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from screenloop.phone.commands import Go
+from screenloop.phone.commands import Do, Go
 from screenloop.phone.draw.canvas import Words
 from screenloop.phone.draw.page import Tab
+from screenloop.phone.draw.rows import Lead, Row
+from screenloop.phone.draw.widgets import Card, Widget
 
 Holds = Callable[[Any, Any, Any], bool]
 """What must hold after an action: `(before, after, args) -> bool`, see `App.action`."""
@@ -33,6 +35,16 @@ def tabs(
         )
         for name, icon, words, page in pages
     )
+
+
+def card(*children: Widget, do: Do | None = None, label: Words = "", pad_px: int = 4) -> Card:
+    """Return a raised surface that holds the given widgets."""
+    return Card(children, do=do, label=label, pad_px=pad_px)
+
+
+def link(title: Words, subtitle: Words, lead: Lead | None, do: Do) -> Row:
+    """Return the row that leads to a page of its own, with the arrow that says so."""
+    return Row(title, subtitle, lead, trailing_icon="chevron_right", do=do)
 
 
 # ---- checks of actions -----------------------------------------------------------------------

@@ -201,12 +201,12 @@ def skip(s: State, ctx: k.Ctx, event: EventId, date: Day) -> None:
 
 @app.action(
     "events.remind_before",
-    tool="Set how many minutes before an event to remind, 0 for never.",
+    tool=True,
     writes=["events"],
     check=k.row_has("events", "event", reminder_min="reminder_min"),
 )
 def remind_before(s: State, ctx: k.Ctx, event: EventId, reminder_min: state.Minutes) -> None:
-    """Set how long before an event to be reminded."""
+    """Set how many minutes before an event to remind, 0 for never."""
     _plan(ctx, s.events.update(event, reminder_min=reminder_min))
 
 
@@ -302,11 +302,11 @@ def remind(s: State, ctx: k.Ctx, event: str, date: str, due_s: int) -> None:
 # ---- queries -------------------------------------------------------------------------------
 
 
-@app.query("events.list", tool="List what takes place from a day on, for up to 62 days.")
+@app.query("events.list")
 def list_events(
     s: State, ctx: k.Ctx, first: Day, days: Annotated[int, msgspec.Meta(ge=1, le=62)] = 1
 ) -> list[state.Occurrence]:
-    """Return what takes place on some days."""
+    """List what takes place from a day on, for up to 62 days."""
     if not is_day(first):
         return []
     return state.occurrences(s.events, first, days)
@@ -318,11 +318,9 @@ def day_events(s: State, ctx: k.Ctx, day: Day) -> list[state.Occurrence]:
     return state.occurrences(s.events, day, 1) if is_day(day) else []
 
 
-@app.query(
-    "events.search", tool="Find events by part of a title, place, note or guest.", shows="/search"
-)
+@app.query("events.search", shows="/search")
 def search(s: State, ctx: k.Ctx, text: str) -> list[state.Event]:
-    """Return the events that hold the text."""
+    """Find events by part of a title, place, note or guest."""
     return state.found_in(s, text)
 
 

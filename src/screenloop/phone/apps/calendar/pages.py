@@ -411,13 +411,11 @@ def layers_page(s: State, ui: k.Ui) -> k.Page:
             k.Heading(("New events", "新日程")),
             k.Chips(reminders, label=("Remind me before", "提前提醒")),
             k.Heading(("Weeks", "周")),
-            k.Card(
-                (
-                    k.Switch(
-                        ("Start on Sunday", "从周日开始"),
-                        s.sunday_first,
-                        act.set_week_start(sunday=not s.sunday_first),
-                    ),
+            k.card(
+                k.Switch(
+                    ("Start on Sunday", "从周日开始"),
+                    s.sunday_first,
+                    act.set_week_start(sunday=not s.sunday_first),
                 )
             ),
         ),

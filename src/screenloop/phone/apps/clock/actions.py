@@ -408,17 +408,15 @@ def convert(s: State, ctx: k.Ctx, zone: state.ZoneId, here: state.Clock) -> dict
     return {"there": f"{rest // 60:02d}:{rest % 60:02d}", "days_ahead": days}
 
 
-@app.query("world.search", tool="Find cities that can be put on the world clock.", shows="/cities")
+@app.query("world.search", shows="/cities")
 def search_cities(s: State, ctx: k.Ctx, text: str = "") -> list[state.Zone]:
-    """Return the cities that hold the text."""
+    """Find cities that can be put on the world clock."""
     return state.zones_with(s, text)
 
 
-@app.query(
-    "timers.list", tool="List the countdowns with the seconds they have left.", shows="/timer"
-)
+@app.query("timers.list", shows="/timer")
 def list_countdowns(s: State, ctx: k.Ctx) -> list[dict[str, Any]]:
-    """Return the countdowns and what is left of each."""
+    """List the countdowns with the seconds they have left."""
     return [
         {
             "countdown": c.id,
@@ -430,9 +428,9 @@ def list_countdowns(s: State, ctx: k.Ctx) -> list[dict[str, Any]]:
     ]
 
 
-@app.query("stopwatch.read", tool="Read the stopwatch and its laps.", shows="/stopwatch")
+@app.query("stopwatch.read", shows="/stopwatch")
 def read_stopwatch(s: State, ctx: k.Ctx) -> dict[str, Any]:
-    """Return what the stopwatch shows."""
+    """Read the stopwatch and its laps."""
     return {
         "seconds": state.stopwatch_s(s, ctx.now_s),
         "running": bool(s.stopwatch_from_s),

@@ -200,15 +200,13 @@ def bedtime_page(s: State, ui: k.Ui) -> k.Page:
         ("Bedtime", "就寝时间"),
         (
             k.Big(length, ("of sleep", "睡眠时长")),
-            k.Card(
-                (
-                    k.Switch(
-                        ("Bedtime schedule", "就寝计划"),
-                        s.bedtime_on,
-                        act.enable_bedtime(on=not s.bedtime_on),
-                        icon="moon",
-                        subtitle=f"{s.bedtime} - {s.wake}",
-                    ),
+            k.card(
+                k.Switch(
+                    ("Bedtime schedule", "就寝计划"),
+                    s.bedtime_on,
+                    act.enable_bedtime(on=not s.bedtime_on),
+                    icon="moon",
+                    subtitle=f"{s.bedtime} - {s.wake}",
                 )
             ),
             k.Line((bedtime, wake)),
@@ -298,7 +296,7 @@ def city_page(s: State, ui: k.Ui, zone: st.ZoneId) -> k.Page:
     there, day = _there(ui, row, midnight_s + hour * 3600 + minute * 60)
     body: list[k.Widget] = [
         k.Big(clock, note),
-        k.Card((k.Row(row.country, ("Country", "国家"), k.Glyph("map")),)),
+        k.card(k.Row(row.country, ("Country", "国家"), k.Glyph("map"))),
         k.Heading(("Convert", "换算")),
         here,
         k.Row(there, day, k.Glyph("clock"), bold=True),

@@ -153,9 +153,9 @@ def delete(s: State, ctx: k.Ctx, person: PersonId) -> None:
     ctx.move(k.Back())
 
 
-@app.query("people.search", tool="Find contacts by part of a name, number or city.", shows="/")
+@app.query("people.search", shows="/")
 def search(s: State, ctx: k.Ctx, text: str = "") -> list[Person]:
-    """Return the contacts that hold the text."""
+    """Find contacts by part of a name, number or city."""
     return _found(s, text)
 
 
@@ -229,12 +229,8 @@ def favourites_page(s: State, ui: k.Ui) -> k.Page:
 def groups_page(s: State, ui: k.Ui) -> k.Page:
     """The groups and how many are in each."""
     rows = [
-        k.Row(
-            words,
-            ui.t(f"{count} people", f"{count} 人"),
-            k.Glyph("users"),
-            trailing_icon="chevron_right",
-            do=group_page(group=group),
+        k.link(
+            words, ui.t(f"{count} people", f"{count} 人"), k.Glyph("users"), group_page(group=group)
         )
         for group, words in GROUPS
         for count in (len(s.people.where(lambda p, g=group: p.group == g)),)  # type: ignore[misc]

@@ -132,13 +132,9 @@ def scene(s: State, camera: str) -> tuple[str, int]:
     return ("portrait" if camera == "front" else kinds[number % len(kinds)]), 1000 + number
 
 
-@app.query(
-    "photos.search",
-    tool="Find photos by part of a title, place or album, newest first.",
-    shows="/search",
-)
+@app.query("photos.search", shows="/search")
 def search(s: State, ctx: k.Ctx, text: str = "") -> list[Photo]:
-    """Return the photos that hold the text."""
+    """Find photos by part of a title, place or album, newest first."""
     return found(s, text)
 
 
@@ -148,15 +144,15 @@ def get(s: State, ctx: k.Ctx, photo: PhotoId) -> Photo:
     return s.photos[photo]
 
 
-@app.query("favourites.list", tool="List the favourite photos.", shows="/favourites")
+@app.query("favourites.list", shows="/favourites")
 def list_favourites(s: State, ctx: k.Ctx) -> list[Photo]:
-    """Return the starred photos."""
+    """List the favourite photos."""
     return [p for p in found(s, "") if p.favourite]
 
 
-@app.query("trash.list", tool="List the photos in the trash.", shows="/trash")
+@app.query("trash.list", shows="/trash")
 def list_trash(s: State, ctx: k.Ctx) -> list[Photo]:
-    """Return what was deleted."""
+    """List the photos in the trash."""
     return found(s, "", trashed=True)
 
 
@@ -276,11 +272,9 @@ def delete_file(s: State, ctx: k.Ctx, file: FileId) -> None:
     ctx.move(k.Back())
 
 
-@app.query(
-    "files.search", tool="Find files by part of a name; tells their folder.", shows="/search"
-)
+@app.query("files.search", shows="/search")
 def search_files(s: State, ctx: k.Ctx, text: str = "") -> list[File]:
-    """Return the files whose name holds the text."""
+    """Find files by part of a name; tells their folder."""
     wanted = text.casefold().strip()
     return sorted(s.files.where(lambda f: wanted in f.name.casefold()), key=lambda f: f.name)
 

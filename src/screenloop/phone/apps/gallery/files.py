@@ -18,12 +18,11 @@ def files_page(s: State, ui: k.Ui) -> k.Page:
     for folder in s.folders:
         count = len(s.files.where(lambda f, i=folder.id: f.folder == i))  # type: ignore[misc]
         folders.append(
-            k.Row(
+            k.link(
                 folder.name,
                 ui.t(f"{count} files", f"{count}个文件"),
                 k.Glyph("folder"),
-                trailing_icon="chevron_right",
-                do=folder_page(folder=folder.id),
+                folder_page(folder=folder.id),
             )
         )
     recent = sorted(s.files, key=lambda f: -f.modified_at)[:5]

@@ -220,12 +220,7 @@ def info_page(s: State, ui: k.Ui, photo: PhotoId) -> k.Page:
             k.Grid((k.Picture(p.kind, p.seed, p.title, height_px=190),), columns=1),
             k.Paragraph(p.title, size_px=22, bold=True, lines=1),
             k.Card(rows),
-            k.Row(
-                ("Move to album", "移到相册"),
-                lead=k.Glyph("forward"),
-                trailing_icon="chevron_right",
-                do=move_page(photo=p.id),
-            ),
+            k.link(("Move to album", "移到相册"), "", k.Glyph("forward"), move_page(photo=p.id)),
             k.Row(("Duplicate", "创建副本"), lead=k.Glyph("copy"), do=act.copy(photo=p.id)),
         ),
         actions=(k.IconButton("edit", ("Edit", "编辑"), edit_page(photo=p.id)),),

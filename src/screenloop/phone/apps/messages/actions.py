@@ -79,12 +79,12 @@ def _is_sent(before: State, after: State, text: str) -> bool:
 
 @app.action(
     "messages.send",
-    tool="Send a text, a picture or both in a conversation.",
+    tool=True,
     writes=["messages", "threads"],
     check=lambda before, after, a: _is_sent(before, after, a.text),
 )
 def send(s: State, ctx: k.Ctx, thread: ThreadId, text: Words1000 = "", photo: PhotoId = "") -> None:
-    """Send a message in a conversation."""
+    """Send a text, a picture or both in a conversation."""
     _post(s, ctx, s.threads[thread].phone, _draft(ctx, text, photo))
 
 
@@ -103,12 +103,12 @@ def start(s: State, ctx: k.Ctx, phone: Phone, text: Words1000 = "", photo: Photo
 
 @app.action(
     "messages.forward",
-    tool="Send a message on to another phone number.",
+    tool=True,
     writes=["messages", "threads"],
     check=lambda before, after, a: _is_sent(before, after, before.messages[a.message].text),
 )
 def forward(s: State, ctx: k.Ctx, message: state.MessageId, phone: Phone) -> None:
-    """Send a message on to somebody else."""
+    """Send a message on to another phone number."""
     row = s.messages[message]
     thread = _post(s, ctx, phone, replace(row, mine=True, at_s=ctx.now_s, starred=False))
     ctx.toast(ctx.t("Forwarded", "已转发"))
@@ -252,16 +252,11 @@ def save_contact(s: State, ctx: k.Ctx, thread: ThreadId, name: contacts.Name) ->
 # ---- actions: later, and settings -------------------------------------------------------------
 
 
-@app.action(
-    "scheduled.add",
-    tool="Schedule a text for a day (YYYY-MM-DD) and time (HH:MM).",
-    writes=["scheduled"],
-    check=k.one_more("scheduled"),
-)
+@app.action("scheduled.add", tool=True, writes=["scheduled"], check=k.one_more("scheduled"))
 def schedule(
     s: State, ctx: k.Ctx, thread: ThreadId, text: Words1000, date: Day, time: Clock
 ) -> None:
-    """Keep a text to be sent later."""
+    """Schedule a text for a day (YYYY-MM-DD) and time (HH:MM)."""
     try:
         at_s = int(datetime.fromisoformat(f"{date}T{time}").replace(tzinfo=UTC).timestamp())
     except ValueError:
@@ -353,9 +348,9 @@ def search_messages(s: State, ctx: k.Ctx, text: str) -> list[Message]:
     return state.found_messages(s, text)
 
 
-@app.query("people.search", tool="Find contacts to write to, by part of a name or number.")
+@app.query("people.search")
 def search_people(s: State, ctx: k.Ctx, text: str = "") -> list[dict[str, str]]:
-    """Return names and numbers of contacts."""
+    """Find contacts to write to, by part of a name or number."""
     found = state.found_people(ctx.of(contacts.State), text)
     return [{"name": person.name, "phone": person.phone} for person in found]
 

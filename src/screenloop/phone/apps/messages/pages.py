@@ -191,25 +191,19 @@ def scheduled_page(s: State, ui: k.Ui) -> k.Page:
     for row in sorted(s.scheduled, key=lambda r: r.at_s):
         name = state.name_of(ui.of(contacts.State), row.phone)
         body.append(
-            k.Card(
-                (
-                    k.Row(
-                        name,
-                        f"{ui.day(row.at_s)} {ui.clock(row.at_s)}",
-                        chat.lead_of(ui, row.phone),
-                    ),
-                    k.Paragraph(row.text),
-                    k.Line(
-                        (
-                            k.Button(
-                                ("Send now", "立即发送"),
-                                act.send_now(scheduled=row.id),
-                                kind="tonal",
-                            ),
-                            k.Button(("Cancel", "取消"), ui.set(sure=row.id), kind="danger"),
-                        )
-                    ),
-                )
+            k.card(
+                k.Row(
+                    name, f"{ui.day(row.at_s)} {ui.clock(row.at_s)}", chat.lead_of(ui, row.phone)
+                ),
+                k.Paragraph(row.text),
+                k.Line(
+                    (
+                        k.Button(
+                            ("Send now", "立即发送"), act.send_now(scheduled=row.id), kind="tonal"
+                        ),
+                        k.Button(("Cancel", "取消"), ui.set(sure=row.id), kind="danger"),
+                    )
+                ),
             )
         )
     if not body:

@@ -104,13 +104,10 @@ def pin(s: State, ctx: k.Ctx, note: state.NoteId, on: bool) -> None:
 
 
 @app.action(
-    "notes.move",
-    tool="Put a note into a folder; an empty folder takes it out.",
-    writes=["notes"],
-    check=k.row_has("notes", "note", folder="folder"),
+    "notes.move", tool=True, writes=["notes"], check=k.row_has("notes", "note", folder="folder")
 )
 def move(s: State, ctx: k.Ctx, note: state.NoteId, folder: state.FolderId) -> None:
-    """Put a note into a folder, or into none."""
+    """Put a note into a folder; an empty folder takes it out."""
     _editable(s, ctx, note)
     s.notes.update(note, folder=_in_folder(s, folder))
 
@@ -386,15 +383,15 @@ def list_notes(
     return state.ordered(s, found)
 
 
-@app.query("notes.search", tool="Find notes by part of their title, text or checklist.", shows="/")
+@app.query("notes.search", shows="/")
 def search(s: State, ctx: k.Ctx, text: str) -> list[state.Note]:
-    """Return the notes that hold a text."""
+    """Find notes by part of their title, text or checklist."""
     return state.shown_notes(s, text)
 
 
-@app.query("notes.get", tool="Read a note with its checklist.", shows="/n/{note}")
+@app.query("notes.get", shows="/n/{note}")
 def get(s: State, ctx: k.Ctx, note: state.NoteId) -> dict[str, Any]:
-    """Return one note and its items."""
+    """Read a note with its checklist."""
     return {**msgspec.structs.asdict(s.notes[note]), "items": state.items_of(s, note)}
 
 

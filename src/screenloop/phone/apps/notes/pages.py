@@ -157,12 +157,11 @@ def folders_page(s: State, ui: k.Ui) -> k.Page:
     for folder in sorted(s.folders, key=lambda f: f.name):
         count = len([n for n in state.shown_notes(s) if n.folder == folder.id])
         rows.append(
-            k.Row(
+            k.link(
                 folder.name,
                 ui.t(f"{count} notes", f"{count} 条笔记"),
                 k.Glyph("folder"),
-                trailing_icon="chevron_right",
-                do=folder_page(folder=folder.id),
+                folder_page(folder=folder.id),
             )
         )
     name = ui.field("name", ("New folder", "新建文件夹"))

@@ -38,12 +38,10 @@ def set_switch(s: State, ctx: k.Ctx, name: SwitchName, on: bool) -> None:
 
 
 @app.action(
-    "volume.set",
-    tool="Set the media, ring or alarm volume, 0 to 100.",
-    writes=["os.media_volume", "os.ring_volume", "os.alarm_volume"],
+    "volume.set", tool=True, writes=["os.media_volume", "os.ring_volume", "os.alarm_volume"]
 )
 def set_volume(s: State, ctx: k.Ctx, name: Volume, level: state.Level) -> None:
-    """Set one of the volumes."""
+    """Set the media, ring or alarm volume, 0 to 100."""
     ctx.call(shell.set_volume(name=name, level=level))
 
 
@@ -65,9 +63,9 @@ def set_font(s: State, ctx: k.Ctx, percent: state.FontPercent) -> None:
     ctx.of(k.SystemState).font_scale = percent
 
 
-@app.action("language.set", tool="Set the language of the phone.", writes=["os.language"])
+@app.action("language.set", tool=True, writes=["os.language"])
 def set_language(s: State, ctx: k.Ctx, language: Literal["en", "zh"]) -> None:
-    """Set the language of the whole phone."""
+    """Set the language of the phone."""
     ctx.of(k.SystemState).language = language
 
 
@@ -250,14 +248,9 @@ def set_option(s: State, ctx: k.Ctx, name: state.OptionName, on: bool) -> None:
     setattr(s, name, on)
 
 
-@app.action(
-    "display.sleep",
-    tool="Set after how many seconds the screen goes dark.",
-    writes=["sleep_s"],
-    check=k.value_is("sleep_s", "seconds"),
-)
+@app.action("display.sleep", tool=True, writes=["sleep_s"], check=k.value_is("sleep_s", "seconds"))
 def set_sleep(s: State, ctx: k.Ctx, seconds: state.SleepS) -> None:
-    """Set after how long the screen goes dark."""
+    """Set after how many seconds the screen goes dark."""
     s.sleep_s = seconds
 
 
@@ -390,9 +383,9 @@ def check_update(s: State, ctx: k.Ctx) -> None:
 # ---- queries -------------------------------------------------------------------------------
 
 
-@app.query("switch.list", tool="Read all system switches, volumes and other levels.")
+@app.query("switch.list")
 def list_switches(s: State, ctx: k.Ctx) -> dict[str, Any]:
-    """Return the system's switches and levels."""
+    """Read all system switches, volumes and other levels."""
     system = ctx.of(k.SystemState)
     names = (
         *SWITCHES,
@@ -408,9 +401,9 @@ def list_switches(s: State, ctx: k.Ctx) -> dict[str, Any]:
     return {name: getattr(system, name) for name in names}
 
 
-@app.query("options.list", tool="Read the other options: sounds, sleep, hotspot, data.")
+@app.query("options.list")
 def list_options(s: State, ctx: k.Ctx) -> dict[str, Any]:
-    """Return the options of this app."""
+    """Read the other options: sounds, sleep, hotspot, data."""
     names = (
         *state.OPTIONS,
         "ringtone",
@@ -481,11 +474,7 @@ def list_storage(s: State, ctx: k.Ctx) -> dict[str, Any]:
     return {"used": state.size_words(state.used_mb(s)), "apps": list(s.storage)}
 
 
-@app.query(
-    "phone.about",
-    tool="Read the phone's model, version, serial number and own number.",
-    shows="/about",
-)
+@app.query("phone.about", shows="/about")
 def about(s: State, ctx: k.Ctx) -> state.Phone:
-    """Return facts about the phone."""
+    """Read the phone's model, version, serial number and own number."""
     return s.phone[state.PHONE]

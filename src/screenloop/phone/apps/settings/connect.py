@@ -41,40 +41,18 @@ def network_page(s: State, ui: k.Ui) -> k.Page:
     return k.Page(
         ("Network & internet", "网络和互联网"),
         (
-            k.Card(
-                (
-                    k.Row(
-                        "Wi-Fi",
-                        wifi_words(ui),
-                        k.Glyph("wifi"),
-                        trailing_icon="chevron_right",
-                        do=wifi_page(),
-                    ),
-                    k.Row(
-                        ("Mobile data", "移动数据"),
-                        data,
-                        k.Glyph("data"),
-                        trailing_icon="chevron_right",
-                        do=data_page(),
-                    ),
-                    k.Row(
-                        ("Hotspot", "热点"),
-                        hotspot,
-                        k.Glyph("hotspot"),
-                        trailing_icon="chevron_right",
-                        do=hotspot_page(),
-                    ),
-                )
+            k.card(
+                k.link("Wi-Fi", wifi_words(ui), k.Glyph("wifi"), wifi_page()),
+                k.link(("Mobile data", "移动数据"), data, k.Glyph("data"), data_page()),
+                k.link(("Hotspot", "热点"), hotspot, k.Glyph("hotspot"), hotspot_page()),
             ),
-            k.Card(
-                (
-                    system_switch(
-                        ui,
-                        "airplane",
-                        "airplane",
-                        ("Airplane mode", "飞行模式"),
-                        ("Turns all radios off", "关闭所有无线连接"),
-                    ),
+            k.card(
+                system_switch(
+                    ui,
+                    "airplane",
+                    "airplane",
+                    ("Airplane mode", "飞行模式"),
+                    ("Turns all radios off", "关闭所有无线连接"),
                 )
             ),
         ),
@@ -104,7 +82,7 @@ def _network_row(ui: k.Ui, n: Network) -> k.Row:
 def wifi_page(s: State, ui: k.Ui) -> k.Page:
     """Wi-Fi and the networks in reach."""
     body: list[k.Widget] = [
-        k.Card((system_switch(ui, "wifi", "wifi", ("Use Wi-Fi", "使用无线网络")),))
+        k.card(system_switch(ui, "wifi", "wifi", ("Use Wi-Fi", "使用无线网络")))
     ]
     if ui.system.wifi:
         current = ui.system.wifi_network
@@ -197,16 +175,14 @@ def data_page(s: State, ui: k.Ui) -> k.Page:
     return k.Page(
         ("Mobile data", "移动数据"),
         (
-            k.Card(
-                (
-                    system_switch(ui, "mobile_data", "data", ("Mobile data", "移动数据")),
-                    k.Switch(
-                        ("Data saver", "流量节省"),
-                        s.data_saver,
-                        act.set_option(name="data_saver", on=not s.data_saver),
-                        icon="shield",
-                    ),
-                )
+            k.card(
+                system_switch(ui, "mobile_data", "data", ("Mobile data", "移动数据")),
+                k.Switch(
+                    ("Data saver", "流量节省"),
+                    s.data_saver,
+                    act.set_option(name="data_saver", on=not s.data_saver),
+                    icon="shield",
+                ),
             ),
             k.Heading(("Usage", "用量")),
             k.Paragraph(ui.t(f"{USED_GB} GB used since 1 March", f"3月1日以来已用 {USED_GB} GB")),
@@ -225,15 +201,13 @@ def hotspot_page(s: State, ui: k.Ui) -> k.Page:
     return k.Page(
         ("Hotspot", "热点"),
         (
-            k.Card(
-                (
-                    system_switch(
-                        ui,
-                        "hotspot",
-                        "hotspot",
-                        ("Share connection", "共享网络"),
-                        ("Turns Wi-Fi off", "会关闭无线网络"),
-                    ),
+            k.card(
+                system_switch(
+                    ui,
+                    "hotspot",
+                    "hotspot",
+                    ("Share connection", "共享网络"),
+                    ("Turns Wi-Fi off", "会关闭无线网络"),
                 )
             ),
             name,
@@ -268,15 +242,13 @@ def _gadget_row(ui: k.Ui, g: Gadget) -> k.Row:
 def bluetooth_page(s: State, ui: k.Ui) -> k.Page:
     """Bluetooth and its devices."""
     body: list[k.Widget] = [
-        k.Card(
-            (
-                system_switch(
-                    ui,
-                    "bluetooth",
-                    "bluetooth",
-                    ("Use Bluetooth", "使用蓝牙"),
-                    ui.t(f"Seen as {s.phone['phone'].name}", f"显示为 {s.phone['phone'].name}"),
-                ),
+        k.card(
+            system_switch(
+                ui,
+                "bluetooth",
+                "bluetooth",
+                ("Use Bluetooth", "使用蓝牙"),
+                ui.t(f"Seen as {s.phone['phone'].name}", f"显示为 {s.phone['phone'].name}"),
             )
         )
     ]
@@ -316,15 +288,13 @@ def gadget_page(s: State, ui: k.Ui, device: GadgetId) -> k.Page:
         return k.Page(("Device", "设备"), body)
     battery = (f"Battery {g.battery}%", f"电量 {g.battery}%") if g.battery >= 0 else ""
     body += [
-        k.Card(
-            (
-                k.Switch(
-                    ("Connected", "已连接"),
-                    g.connected,
-                    act.connect(device=device, on=not g.connected),
-                    subtitle=battery,
-                    icon=GADGET_ICONS[g.kind],
-                ),
+        k.card(
+            k.Switch(
+                ("Connected", "已连接"),
+                g.connected,
+                act.connect(device=device, on=not g.connected),
+                subtitle=battery,
+                icon=GADGET_ICONS[g.kind],
             )
         ),
         name,

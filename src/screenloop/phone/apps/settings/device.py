@@ -38,31 +38,25 @@ def display_page(s: State, ui: k.Ui) -> k.Page:
     return k.Page(
         ("Display", "显示"),
         (
-            k.Card(
-                (
-                    k.Slider(
-                        ("Brightness", "亮度"),
-                        ui.system.brightness / 100,
-                        lambda share: act.set_brightness(level=round(share * 100)),
-                        icon="brightness",
-                    ),
-                    option_switch(
-                        s, "auto_brightness", "sun", ("Automatic brightness", "自动亮度")
-                    ),
-                )
+            k.card(
+                k.Slider(
+                    ("Brightness", "亮度"),
+                    ui.system.brightness / 100,
+                    lambda share: act.set_brightness(level=round(share * 100)),
+                    icon="brightness",
+                ),
+                option_switch(s, "auto_brightness", "sun", ("Automatic brightness", "自动亮度")),
             ),
-            k.Card(
-                (
-                    system_switch(ui, "dark", "moon", ("Dark theme", "深色主题")),
-                    option_switch(
-                        s,
-                        "night_light",
-                        "eye",
-                        ("Night light", "护眼模式"),
-                        ("Warmer colours", "更暖的颜色"),
-                    ),
-                    system_switch(ui, "auto_rotate", "rotate", ("Auto-rotate", "自动旋转")),
-                )
+            k.card(
+                system_switch(ui, "dark", "moon", ("Dark theme", "深色主题")),
+                option_switch(
+                    s,
+                    "night_light",
+                    "eye",
+                    ("Night light", "护眼模式"),
+                    ("Warmer colours", "更暖的颜色"),
+                ),
+                system_switch(ui, "auto_rotate", "rotate", ("Auto-rotate", "自动旋转")),
             ),
             k.Chips(fonts, label=("Text size", "字体大小")),
             k.Space(8),
@@ -93,30 +87,19 @@ def sound_page(s: State, ui: k.Ui) -> k.Page:
         ("Sound & vibration", "声音和振动"),
         (
             k.Card(sliders),
-            k.Card(
-                (
-                    system_switch(ui, "do_not_disturb", "bell_off", ("Do not disturb", "勿扰模式")),
-                    option_switch(s, "vibrate", "vibrate", ("Vibrate for calls", "来电振动")),
-                    option_switch(s, "touch_sounds", "volume", ("Touch sounds", "触摸提示音")),
-                )
+            k.card(
+                system_switch(ui, "do_not_disturb", "bell_off", ("Do not disturb", "勿扰模式")),
+                option_switch(s, "vibrate", "vibrate", ("Vibrate for calls", "来电振动")),
+                option_switch(s, "touch_sounds", "volume", ("Touch sounds", "触摸提示音")),
             ),
-            k.Card(
-                (
-                    k.Row(
-                        ("Ringtone", "铃声"),
-                        s.ringtone,
-                        k.Glyph("phone"),
-                        trailing_icon="chevron_right",
-                        do=ringtone_page(),
-                    ),
-                    k.Row(
-                        ("Notification sound", "通知音"),
-                        s.notification_sound,
-                        k.Glyph("bell"),
-                        trailing_icon="chevron_right",
-                        do=chime_page(),
-                    ),
-                )
+            k.card(
+                k.link(("Ringtone", "铃声"), s.ringtone, k.Glyph("phone"), ringtone_page()),
+                k.link(
+                    ("Notification sound", "通知音"),
+                    s.notification_sound,
+                    k.Glyph("bell"),
+                    chime_page(),
+                ),
             ),
         ),
     )
@@ -158,21 +141,18 @@ def notices_page(s: State, ui: k.Ui) -> k.Page:
     blocked = len(s.notices.where(lambda n: not n.allowed))
     words = ui.t(f"{blocked} blocked", f"已屏蔽 {blocked} 个")
     rows = tuple(
-        k.Row(
+        k.link(
             st.app_title(n.id),
             _notice_words(ui, n.allowed, n.sound),
             app_glyph(n.id),
-            trailing_icon="chevron_right",
-            do=notice_page(app=n.id),
+            notice_page(app=n.id),
         )
         for n in sorted(s.notices, key=lambda n: ui.t(*st.app_title(n.id)))
     )
     return k.Page(
         ("Notifications", "通知"),
         (
-            k.Card(
-                (system_switch(ui, "do_not_disturb", "bell_off", ("Do not disturb", "勿扰模式")),)
-            ),
+            k.card(system_switch(ui, "do_not_disturb", "bell_off", ("Do not disturb", "勿扰模式"))),
             k.Heading(("Apps", "应用")),
             k.Card(rows),
         ),
@@ -193,21 +173,19 @@ def notice_page(s: State, ui: k.Ui, app: st.NoticeId) -> k.Page:
     return k.Page(
         st.app_title(app),
         (
-            k.Card(
-                (
-                    k.Switch(
-                        ("Show notifications", "显示通知"),
-                        n.allowed,
-                        act.allow_notices(app=app, on=not n.allowed),
-                        icon="bell",
-                    ),
-                    k.Switch(
-                        ("Sound", "声音"),
-                        n.sound,
-                        act.sound_notices(app=app, on=not n.sound),
-                        icon="volume",
-                    ),
-                )
+            k.card(
+                k.Switch(
+                    ("Show notifications", "显示通知"),
+                    n.allowed,
+                    act.allow_notices(app=app, on=not n.allowed),
+                    icon="bell",
+                ),
+                k.Switch(
+                    ("Sound", "声音"),
+                    n.sound,
+                    act.sound_notices(app=app, on=not n.sound),
+                    icon="volume",
+                ),
             ),
         ),
     )
@@ -226,21 +204,20 @@ def privacy_page(s: State, ui: k.Ui) -> k.Page:
         wanting = [app_id for app_id in st.app_ids() if name in st.WANTED.get(app_id, ())]
         count = sum(_granted(ui, app_id, name) for app_id in wanting)
         rows.append(
-            k.Row(
+            k.link(
                 words,
                 ui.t(
                     f"{count} of {len(wanting)} apps allowed",
                     f"已允许 {count} / {len(wanting)} 个应用",
                 ),
                 k.Glyph(icon),
-                trailing_icon="chevron_right",
-                do=permission_page(name=name),
+                permission_page(name=name),
             )
         )
     return k.Page(
         ("Privacy", "隐私"),
         (
-            k.Card((system_switch(ui, "location", "location", ("Use location", "使用位置信息")),)),
+            k.card(system_switch(ui, "location", "location", ("Use location", "使用位置信息"))),
             k.Heading(("Permissions", "权限")),
             k.Card(tuple(rows)),
         ),

@@ -60,12 +60,11 @@ def _subtitles(s: State, ui: k.Ui) -> dict[str, str]:
 
 def _card(entries: list[Entry], subtitles: dict[str, str]) -> k.Card:
     rows = tuple(
-        k.Row(
+        k.link(
             entry.title,
             subtitles.get(entry.page, ""),
             k.Glyph(entry.icon, tint=entry.tint),
-            do=k.Go(app=app.id, path=entry.page),
-            trailing_icon="chevron_right",
+            k.Go(app=app.id, path=entry.page),
         )
         for entry in entries
     )
@@ -122,13 +121,11 @@ def time_page(s: State, ui: k.Ui) -> k.Page:
         ("Date & time", "日期和时间"),
         (
             k.Big(shown, f"{ui.day(ui.now_s)} {when.year}"),
-            k.Card(
-                (
-                    device.option_switch(s, "clock_24h", "clock", ("24-hour clock", "24 小时制")),
-                    device.option_switch(
-                        s, "auto_time", "globe", ("Set time automatically", "自动设置时间")
-                    ),
-                )
+            k.card(
+                device.option_switch(s, "clock_24h", "clock", ("24-hour clock", "24 小时制")),
+                device.option_switch(
+                    s, "auto_time", "globe", ("Set time automatically", "自动设置时间")
+                ),
             ),
         ),
     )
@@ -142,15 +139,13 @@ def battery_page(s: State, ui: k.Ui) -> k.Page:
         ("Battery", "电池"),
         (
             k.Big(f"{ui.system.battery}%", ui.t(f"About {hours} h left", f"约剩 {hours} 小时")),
-            k.Card(
-                (
-                    connect.system_switch(
-                        ui, "battery_saver", "battery", ("Battery saver", "省电模式")
-                    ),
-                    device.option_switch(
-                        s, "battery_percentage", "info", ("Show percentage", "显示百分比")
-                    ),
-                )
+            k.card(
+                connect.system_switch(
+                    ui, "battery_saver", "battery", ("Battery saver", "省电模式")
+                ),
+                device.option_switch(
+                    s, "battery_percentage", "info", ("Show percentage", "显示百分比")
+                ),
             ),
         ),
     )
@@ -197,11 +192,9 @@ def usage_page(s: State, ui: k.Ui, app: state.UsageId) -> k.Page:
         state.app_title(app),
         (
             k.Big(size_words(row.data_mb + row.cache_mb), ("in all", "总计")),
-            k.Card(
-                (
-                    k.Row(("Data", "数据"), trailing=size_words(row.data_mb)),
-                    k.Row(("Cache", "缓存"), trailing=size_words(row.cache_mb)),
-                )
+            k.card(
+                k.Row(("Data", "数据"), trailing=size_words(row.data_mb)),
+                k.Row(("Cache", "缓存"), trailing=size_words(row.cache_mb)),
             ),
             k.Button(
                 ("Clear cache", "清除缓存"),
@@ -254,14 +247,12 @@ def account_page(s: State, ui: k.Ui, account: state.AccountId) -> k.Page:
         (
             k.Avatar(row.service, size_px=80),
             k.Paragraph(row.email, size_px=18, align="center"),
-            k.Card(
-                (
-                    k.Switch(
-                        ("Sync", "同步"),
-                        row.sync,
-                        act.sync_account(account=account, on=not row.sync),
-                        icon="refresh",
-                    ),
+            k.card(
+                k.Switch(
+                    ("Sync", "同步"),
+                    row.sync,
+                    act.sync_account(account=account, on=not row.sync),
+                    icon="refresh",
                 )
             ),
             k.Button(("Remove account", "移除账户"), ui.set(sure=True), kind="danger"),

@@ -20,18 +20,16 @@ def _cart_line(s: State, ui: k.Ui, line: seed.Line) -> k.Card:
     )
     label = (f"Remove {p.name}", f"移除{p.name}")
     bin_it = k.IconButton("trash", label, act.remove(line=line.id))
-    return k.Card(
-        (
-            k.Row(
-                p.name,
-                f"{views.colour_words(ui, line.colour)} · {ui.money(p.price_cents)}",
-                k.Thumb(p.kind, p.seed, size_px=56),
-                trailing=ui.money(p.price_cents * line.quantity),
-                do=at(f"/p/{p.id}"),
-                swipe_left=act.remove(line=line.id),
-            ),
-            k.Line((change, bin_it), shares=(5, 1)),
-        )
+    return k.card(
+        k.Row(
+            p.name,
+            f"{views.colour_words(ui, line.colour)} · {ui.money(p.price_cents)}",
+            k.Thumb(p.kind, p.seed, size_px=56),
+            trailing=ui.money(p.price_cents * line.quantity),
+            do=at(f"/p/{p.id}"),
+            swipe_left=act.remove(line=line.id),
+        ),
+        k.Line((change, bin_it), shares=(5, 1)),
     )
 
 
@@ -189,7 +187,7 @@ def orders_page(s: State, ui: k.Ui) -> k.Page:
             trailing=ui.day(o.placed_at),
             do=order_page(order=o.id),
         )
-        rows.append(k.Card((about,)))
+        rows.append(k.card(about))
     if not rows:
         rows.append(k.Empty("truck", ("No orders", "没有订单")))
     return k.Page(("Orders", "订单"), (which, *rows), large=True, tabs=views.tabs(s, "orders"))

@@ -145,12 +145,7 @@ def product_page(s: State, ui: k.Ui, product: seed.ProductId) -> k.Page:
     body += [
         quantity,
         k.Paragraph(p.text, muted=True),
-        k.Row(
-            ("Reviews", "评价"),
-            lead=k.Glyph("star"),
-            trailing_icon="chevron_right",
-            do=reviews_page(product=product),
-        ),
+        k.link(("Reviews", "评价"), "", k.Glyph("star"), reviews_page(product=product)),
     ]
     some = p.stock > 0
     at_once = k.Both(first=into_cart, then=orders.checkout_page())
@@ -208,7 +203,7 @@ def wishes_page(s: State, ui: k.Ui) -> k.Page:
                 inset_px=6,
             ),
         )
-        body.append(k.Card((about, k.Line(buttons, inset_px=8))))
+        body.append(k.card(about, k.Line(buttons, inset_px=8)))
     if not body:
         body.append(k.Empty("heart", ("Your wish list is empty", "心愿单是空的")))
     return k.Page(("Wishes", "心愿单"), body, large=True, tabs=views.tabs(s, "wishes"))
@@ -232,31 +227,29 @@ def account_page(s: State, ui: k.Ui) -> k.Page:
     return k.Page(
         ("Account", "账户"),
         (
-            k.Card(
-                (
-                    k.Row(
-                        ("Addresses", "收货地址"),
-                        lead=k.Glyph("location"),
-                        trailing=str(len(s.addresses)),
-                        trailing_icon=chevron,
-                        do=addresses_page(),
-                    ),
-                    k.Row(
-                        ("Offers and coupons", "优惠与优惠码"),
-                        lead=k.Glyph("tag"),
-                        trailing_icon=chevron,
-                        do=offers_page(),
-                    ),
-                    k.Row(
-                        ("My reviews", "我的评价"),
-                        lead=k.Glyph("star"),
-                        trailing=reviews,
-                        trailing_icon=chevron,
-                        do=my_reviews_page(),
-                    ),
-                )
+            k.card(
+                k.Row(
+                    ("Addresses", "收货地址"),
+                    lead=k.Glyph("location"),
+                    trailing=str(len(s.addresses)),
+                    trailing_icon=chevron,
+                    do=addresses_page(),
+                ),
+                k.Row(
+                    ("Offers and coupons", "优惠与优惠码"),
+                    lead=k.Glyph("tag"),
+                    trailing_icon=chevron,
+                    do=offers_page(),
+                ),
+                k.Row(
+                    ("My reviews", "我的评价"),
+                    lead=k.Glyph("star"),
+                    trailing=reviews,
+                    trailing_icon=chevron,
+                    do=my_reviews_page(),
+                ),
             ),
-            k.Card((switch,)),
+            k.card(switch),
         ),
         large=True,
         tabs=views.tabs(s, "account"),
@@ -270,17 +263,15 @@ def my_reviews_page(s: State, ui: k.Ui) -> k.Page:
     for r in sorted(s.reviews, key=lambda r: -r.at_s):
         p = s.products[r.product]
         rows.append(
-            k.Card(
-                (
-                    k.Row(
-                        p.name,
-                        lead=k.Thumb(p.kind, p.seed),
-                        trailing=ui.ago(r.at_s),
-                        do=product_page(product=p.id),
-                    ),
-                    views.Stars(stars=r.stars, label=""),
-                    k.Paragraph(r.text or "-"),
-                )
+            k.card(
+                k.Row(
+                    p.name,
+                    lead=k.Thumb(p.kind, p.seed),
+                    trailing=ui.ago(r.at_s),
+                    do=product_page(product=p.id),
+                ),
+                views.Stars(stars=r.stars, label=""),
+                k.Paragraph(r.text or "-"),
             )
         )
     if not rows:

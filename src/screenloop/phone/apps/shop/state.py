@@ -186,9 +186,9 @@ def get(s: State, ctx: k.Ctx, product: seed.ProductId) -> seed.Product:
     return s.products[product]
 
 
-@app.query("products.reviews", tool="Read the reviews of a product.", shows="/p/{product}/reviews")
+@app.query("products.reviews", shows="/p/{product}/reviews")
 def opinions(s: State, ctx: k.Ctx, product: seed.ProductId) -> list[seed.Opinion]:
-    """Return what other buyers wrote."""
+    """Read the reviews of a product."""
     return s.opinions.where(lambda o: o.product == product)
 
 
@@ -235,9 +235,9 @@ def list_addresses(s: State, ctx: k.Ctx) -> list[dict[str, object]]:
     ]
 
 
-@app.query("wishes.list", tool="List the products on the wish list.", shows="/wishes")
+@app.query("wishes.list", shows="/wishes")
 def list_wishes(s: State, ctx: k.Ctx) -> list[dict[str, object]]:
-    """Return the wishes."""
+    """List the products on the wish list."""
     return [
         {"product": p.id, "name": p.name, "price_cents": p.price_cents}
         for p in (s.products[w.product] for w in s.wishes)

@@ -18,14 +18,14 @@ from screenloop.phone.apps.wallet.state import Amount, BillId, State, app, at, c
 
 @app.action(
     "money.send",
-    tool="Send dollars from the balance to a contact.",
+    tool=True,
     writes=["transactions", "balance_cents"],
     check=lambda before, after, a: (
         after.balance_cents == before.balance_cents - seed.parse_cents(a.amount)
     ),
 )
 def send(s: State, ctx: k.Ctx, person: seed.PersonId, amount: Amount, note: seed.Note = "") -> None:
-    """Send money to a contact."""
+    """Send dollars from the balance to a contact."""
     cents, name = cents_of(ctx, amount), state.name_of(ctx, person)
     take(s, ctx, cents, seed.BALANCE)
     row = s.transactions.add(
@@ -43,14 +43,9 @@ def send(s: State, ctx: k.Ctx, person: seed.PersonId, amount: Amount, note: seed
     state.done(ctx, row)
 
 
-@app.action(
-    "money.request",
-    tool="Ask a contact for dollars; they may pay within minutes.",
-    writes=["requests"],
-    check=k.one_more("requests"),
-)
+@app.action("money.request", tool=True, writes=["requests"], check=k.one_more("requests"))
 def ask(s: State, ctx: k.Ctx, person: seed.PersonId, amount: Amount, note: seed.Note = "") -> None:
-    """Ask a contact for money."""
+    """Ask a contact for dollars; they may pay within minutes."""
     cents, name = cents_of(ctx, amount), state.name_of(ctx, person)
     row = s.requests.add(
         seed.MoneyRequest(
@@ -144,12 +139,12 @@ def decline(s: State, ctx: k.Ctx, request: state.RequestId) -> None:
 
 @app.action(
     "requests.cancel",
-    tool="Take back a request to a contact.",
+    tool=True,
     writes=["requests"],
     check=lambda before, after, a: after.requests[a.request].state == "cancelled",
 )
 def cancel(s: State, ctx: k.Ctx, request: state.RequestId) -> None:
-    """Take back what the user asked for."""
+    """Take back a request to a contact."""
     _open_request(s, ctx, request, incoming=False)
     s.requests.update(request, state="cancelled")
     ctx.toast(ctx.t("Request cancelled", "已取消请求"))
@@ -157,14 +152,14 @@ def cancel(s: State, ctx: k.Ctx, request: state.RequestId) -> None:
 
 @app.action(
     "balance.top_up",
-    tool="Move dollars from a card to the balance.",
+    tool=True,
     writes=["transactions", "balance_cents"],
     check=lambda before, after, a: (
         after.balance_cents == before.balance_cents + seed.parse_cents(a.amount)
     ),
 )
 def top_up(s: State, ctx: k.Ctx, card: seed.CardId, amount: Amount) -> None:
-    """Move money from a card to the balance."""
+    """Move dollars from a card to the balance."""
     cents = cents_of(ctx, amount)
     state.check_card(s, ctx, card)
     if not ctx.of(k.SystemState).online:
@@ -193,12 +188,12 @@ def hide(s: State, ctx: k.Ctx, on: bool) -> None:
 
 @app.action(
     "limit.set",
-    tool="Set how many dollars may leave the wallet in a day.",
+    tool=True,
     writes=["daily_limit_cents"],
     check=lambda before, after, a: after.daily_limit_cents == seed.parse_cents(a.amount),
 )
 def set_limit(s: State, ctx: k.Ctx, amount: Amount) -> None:
-    """Set the daily limit."""
+    """Set how many dollars may leave the wallet in a day."""
     s.daily_limit_cents = cents_of(ctx, amount)
     ctx.toast(ctx.t("Daily limit changed", "每日限额已修改"))
 
@@ -252,13 +247,10 @@ def pay_bill(s: State, ctx: k.Ctx, bill: BillId, source: state.Source = seed.BAL
 
 
 @app.action(
-    "bills.autopay",
-    tool="Let a bill be paid from the balance on its due day, or not.",
-    writes=["bills"],
-    check=k.row_has("bills", "bill", autopay="on"),
+    "bills.autopay", tool=True, writes=["bills"], check=k.row_has("bills", "bill", autopay="on")
 )
 def set_autopay(s: State, ctx: k.Ctx, bill: BillId, on: bool) -> None:
-    """Turn automatic payment on or off."""
+    """Let a bill be paid from the balance on its due day, or not."""
     row = s.bills.update(bill, autopay=on)
     seconds = state.days_until(row.due, ctx.now_s) * 86_400 - ctx.now_s % 86_400
     if on and seconds > 0 and not row.paid:
@@ -386,14 +378,9 @@ def freeze(s: State, ctx: k.Ctx, card: seed.CardId, on: bool) -> None:
     s.cards.update(card, frozen=on)
 
 
-@app.action(
-    "cards.main",
-    tool="Make a card the one that is offered first.",
-    writes=["main_card"],
-    check=k.value_is("main_card", "card"),
-)
+@app.action("cards.main", tool=True, writes=["main_card"], check=k.value_is("main_card", "card"))
 def make_main(s: State, ctx: k.Ctx, card: seed.CardId) -> None:
-    """Make a card the main one."""
+    """Make a card the one that is offered first."""
     state.check_card(s, ctx, card)
     s.main_card = card
 

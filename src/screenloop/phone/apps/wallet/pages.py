@@ -274,7 +274,7 @@ def _request(ui: k.Ui, row: MoneyRequest) -> list[k.Widget]:
     if not row.incoming:
         take_back = act.cancel(request=row.id)
         buttons = (k.Button(("Cancel request", "取消请求"), take_back, kind="tonal", inset_px=8),)
-    return [k.Card((about, k.Line(buttons, inset_px=8)))]
+    return [k.card(about, k.Line(buttons, inset_px=8))]
 
 
 @app.page("/topup")

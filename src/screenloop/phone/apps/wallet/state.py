@@ -135,11 +135,7 @@ def get_balance(s: State, ctx: k.Ctx) -> dict[str, int]:
     }
 
 
-@app.query(
-    "transactions.search",
-    tool="Find transactions by text, category and direction (in or out), newest first.",
-    shows="/activity",
-)
+@app.query("transactions.search", shows="/activity")
 def search(
     s: State,
     ctx: k.Ctx,
@@ -147,7 +143,7 @@ def search(
     category: seed.Category | None = None,
     direction: Literal["", "in", "out"] = "",
 ) -> list[seed.Transaction]:
-    """Return the transactions that fit."""
+    """Find transactions by text, category and direction (in or out), newest first."""
     return found(s, text, category or "", direction)
 
 

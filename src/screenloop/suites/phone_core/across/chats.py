@@ -20,7 +20,7 @@ NEW_PERSON = "person21"
 
 def _noted(title: str, *bodies: Expected, says: str) -> tuple[Check, ...]:
     """Return checks that one note was added, whose text matches each of `bodies`."""
-    return tuple(added("notes.notes", says, title=Text(value=title), body=body) for body in bodies)
+    return tuple(added("notes.notes", says, title=Text(title), body=body) for body in bodies)
 
 
 # ---- from Messages to Contacts -----------------------------------------------------------------
@@ -36,11 +36,9 @@ def save_unknown_sender(w: WorldView) -> Draft:
         "the full name from the text.",
         params={"name": person.name, "phone": person.phone},
         checks=(
-            added("contacts.people", "The name is right", weight=2, name=Text(value=person.name)),
+            added("contacts.people", "The name is right", weight=2, name=Text(person.name)),
             added(
-                "contacts.people",
-                "The number is right",
-                phone=Text(value=person.phone, mode="digits"),
+                "contacts.people", "The number is right", phone=Text(person.phone, mode="digits")
             ),
         ),
         golden=(
@@ -55,7 +53,7 @@ def plumber_with_appointment(w: WorldView) -> Draft:
     """Save somebody with a group, and note what was agreed."""
     f = facts(w.cast)
     person = f.plumber
-    name = Text(value=person.name)
+    name = Text(person.name)
     return Draft(
         goal="Save the plumber who offered to look at our tap as a work contact, with full name "
         "and number. Write into the contact's notes on which date and at what time they can come.",
@@ -66,13 +64,11 @@ def plumber_with_appointment(w: WorldView) -> Draft:
                 "Name and number are right",
                 weight=2,
                 name=name,
-                phone=Text(value=person.phone, mode="digits"),
+                phone=Text(person.phone, mode="digits"),
             ),
             added("contacts.people", "It is a work contact", name=name, group="work"),
-            added("contacts.people", "The day is noted", name=name, note=Date(value=f.plumber_day)),
-            added(
-                "contacts.people", "The time is noted", name=name, note=Time(value=f.plumber_time)
-            ),
+            added("contacts.people", "The day is noted", name=name, note=Date(f.plumber_day)),
+            added("contacts.people", "The time is noted", name=name, note=Time(f.plumber_time)),
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, person.phone).id),
@@ -103,10 +99,7 @@ def keep_code_on_contact(w: WorldView) -> Draft:
         params={"person": person.id, "fact": fact},
         checks=(
             changed(
-                "contacts.people",
-                person.id,
-                f"It says {fact}",
-                note=Text(value=fact, mode="contains"),
+                "contacts.people", person.id, f"It says {fact}", note=Text(fact, mode="contains")
             ),
         ),
         golden=(
@@ -131,9 +124,9 @@ def note_trip_facts(w: WorldView) -> Draft:
         params={"title": title},
         checks=_noted(
             title,
-            Text(value=str(f.train), mode="contains"),
-            Time(value=f.train_time),
-            Text(value=f.hotel_code, mode="contains"),
+            Text(str(f.train), mode="contains"),
+            Time(f.train_time),
+            Text(f.hotel_code, mode="contains"),
             says="The note holds what was asked for",
         ),
         golden=(
@@ -160,12 +153,12 @@ def note_that_reminds(w: WorldView) -> Draft:
         f"{words}. The date is in my texts.",
         params={"title": title, "day": day_before(day), "clock": clock},
         checks=(
-            added("notes.notes", f"There is a note {title}", title=Text(value=title)),
+            added("notes.notes", f"There is a note {title}", title=Text(title)),
             added(
                 "notes.notes",
                 f"It reminds on {spoken(day_before(day))} at {clock}",
                 weight=2,
-                title=Text(value=title),
+                title=Text(title),
                 remind_s=when,
             ),
         ),
@@ -191,9 +184,9 @@ def note_of_debts(w: WorldView) -> Draft:
         "Look in my texts.",
         params={"mine": mine, "theirs": theirs},
         checks=(
-            added("notes.notes", "There is a list", weight=0, title=Text(value="Money")),
+            added("notes.notes", "There is a list", weight=0, title=Text("Money")),
             *(
-                added("notes.items", words, note=note, text=Money(cents=cents), done=False)
+                added("notes.items", words, note=note, text=Money(cents), done=False)
                 for cents, words in zip((mine, theirs), says, strict=True)
             ),
         ),

@@ -70,7 +70,7 @@ def medicine_alarms(w: WorldView) -> Draft:
         params={"times": list(f.medicine_times), "label": label},
         checks=(
             *daily,
-            added("clock.alarms", f"Both are called {label}", count=2, label=Text(value=label)),
+            added("clock.alarms", f"Both are called {label}", count=2, label=Text(label)),
             template.removed("clock.alarms", "The old alarm is gone", id=old.id),
         ),
         golden=(
@@ -105,7 +105,7 @@ def time_the_oven(w: WorldView) -> Draft:
                 total_s=60 * minutes,
                 state="running",
             ),
-            added("clock.countdowns", f"It is called {label}", label=Text(value=label)),
+            added("clock.countdowns", f"It is called {label}", label=Text(label)),
         ),
         golden=(
             look(notes.get, note=note.id),
@@ -128,7 +128,7 @@ def start_in_their_city(w: WorldView) -> Draft:
         "what their clock will show when it begins; only that time.",
         params={"person": person.id, "event": event.id, "zone": zone.id},
         checks=records.texted(
-            w, person.phone, Time(value=there), says=f"{person.name} knows the time in {zone.name}"
+            w, person.phone, Time(there), says=f"{person.name} knows the time in {zone.name}"
         ),
         golden=(
             look(calendar.get, event=event.id, date=event.date),
@@ -183,7 +183,7 @@ def join_network_from_text(w: WorldView) -> Draft:
             added(
                 "settings.networks",
                 "The name is right",
-                name=Text(value=f.wifi_name, mode="exact"),
+                name=Text(f.wifi_name, mode="exact"),
                 secured=True,
             ),
             added("settings.networks", "The password is right", password=f.wifi_password),
@@ -216,8 +216,8 @@ def hotspot_for_friend(w: WorldView) -> Draft:
             *records.texted(
                 w,
                 person.phone,
-                Text(value=name, mode="contains"),
-                Text(value=password, mode="contains"),
+                Text(name, mode="contains"),
+                Text(password, mode="contains"),
                 says=f"{person.name} has both",
             ),
         ),
@@ -242,7 +242,7 @@ def text_fact_about_phone(w: WorldView) -> Draft:
         "and text it.",
         params={"person": person.id, "fact": fact},
         checks=records.texted(
-            w, person.phone, Text(value=fact, mode="contains"), says=f"{person.name} has {words}"
+            w, person.phone, Text(fact, mode="contains"), says=f"{person.name} has {words}"
         ),
         golden=(look(settings.about), call(messages.start, phone=person.phone, text=fact)),
     )

@@ -29,7 +29,7 @@ def text_photo_place(w: WorldView) -> Draft:
         "Text just the name of the town.",
         params={"person": person.id, "photo": photo.id},
         checks=records.texted(
-            w, person.phone, Text(value=photo.place), says=f"{person.name} knows the town"
+            w, person.phone, Text(photo.place), says=f"{person.name} knows the town"
         ),
         golden=(
             look(gallery.get, photo=photo.id),
@@ -64,7 +64,7 @@ def send_photo(w: WorldView) -> Draft:
                 "The words are right",
                 thread=thread.id,
                 mine=True,
-                text=Text(value=text),
+                text=Text(text),
             ),
         ),
         golden=(call(messages.send, thread=thread.id, text=text, photo=photo.id),),
@@ -85,15 +85,15 @@ def return_to_photo_place(w: WorldView) -> Draft:
             added(
                 "calendar.events",
                 f"{title} is planned for {day}",
-                title=Text(value=title),
+                title=Text(title),
                 date=day,
                 all_day=True,
             ),
             added(
                 "calendar.events",
                 f"It takes place in {photo.place}",
-                title=Text(value=title),
-                location=Text(value=photo.place),
+                title=Text(title),
+                location=Text(photo.place),
             ),
         ),
         golden=(
@@ -116,11 +116,9 @@ def list_of_documents(w: WorldView) -> Draft:
         f'list "{title}" with one line for each, which I can tick off.',
         params={"folder": folder.id, "title": title},
         checks=(
-            added("notes.notes", f"There is a list {title}", title=Text(value=title)),
+            added("notes.notes", f"There is a list {title}", title=Text(title)),
             *(
-                added(
-                    "notes.items", f"{name} is on it", note=note, text=Text(value=name), done=False
-                )
+                added("notes.items", f"{name} is on it", note=note, text=Text(name), done=False)
                 for name in names
             ),
         ),

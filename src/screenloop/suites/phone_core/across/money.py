@@ -98,7 +98,7 @@ def chip_in_and_tell(w: WorldView) -> Draft:
         checks=(
             sent(person, f.party_share_cents, says=f"{person.name} got my share"),
             balance_is(w, -f.party_share_cents),
-            *texted(w, person.phone, Text(value=text), says=f"{person.name} knows"),
+            *texted(w, person.phone, Text(text), says=f"{person.name} knows"),
         ),
         golden=(
             look(messages.get_thread, thread=thread.id),
@@ -130,7 +130,7 @@ def pay_request_and_tell(w: WorldView) -> Draft:
             changed("wallet.requests", request.id, "The request is paid", state="paid"),
             sent(person, request.amount_cents, says=f"{person.name} got the money"),
             balance_is(w, -request.amount_cents),
-            *texted(w, person.phone, Text(value=text), weight=2, says=f"{person.name} knows"),
+            *texted(w, person.phone, Text(text), weight=2, says=f"{person.name} knows"),
         ),
         golden=(call(wallet.approve, request=request.id), tell),
     )
@@ -146,7 +146,7 @@ def bill_of_plumber(w: WorldView) -> Draft:
         f'for "{name}", due on the day the plumber comes.',
         params={"cents": f.plumber_cents, "day": f.plumber_day},
         checks=(
-            added("wallet.bills", f"There is a bill of {name}", payee=Text(value=name), paid=False),
+            added("wallet.bills", f"There is a bill of {name}", payee=Text(name), paid=False),
             added(
                 "wallet.bills",
                 f"It is over {dollars(f.plumber_cents)}",
@@ -178,7 +178,7 @@ def confirm_new_card(w: WorldView) -> Draft:
             added(
                 "wallet.cards",
                 "The card is there",
-                bank=Text(value=bank),
+                bank=Text(bank),
                 last4=number[-4:],
                 expires=expires,
             ),
@@ -215,7 +215,7 @@ def transfer_with_number(w: WorldView) -> Draft:
     return Draft(
         goal=f"Some time ago {did} the person with the number {person.phone}. How much was it?",
         params={"person": person.id, "transaction": transfer.id},
-        checks=(AnswerIs(to=Money(cents=cents), says="The amount of the transfer"),),
+        checks=(AnswerIs(to=Money(cents), says="The amount of the transfer"),),
         golden=(
             look(contacts.search, text=person.phone),
             look(look_ups.search, text=person.name),
@@ -238,15 +238,15 @@ def bill_into_calendar(w: WorldView) -> Draft:
                 "calendar.events",
                 f"{title} is in the calendar on the day",
                 weight=2,
-                title=Text(value=title),
+                title=Text(title),
                 date=bill.due,
             ),
-            added("calendar.events", "All day", title=Text(value=title), all_day=True),
+            added("calendar.events", "All day", title=Text(title), all_day=True),
             added(
                 "calendar.events",
                 "The amount is noted",
-                title=Text(value=title),
-                note=Money(cents=bill.amount_cents),
+                title=Text(title),
+                note=Money(bill.amount_cents),
             ),
         ),
         golden=(
@@ -279,8 +279,8 @@ def note_of_spending(w: WorldView) -> Draft:
             added(
                 "notes.notes",
                 f"It tells the sum for {c[1][0].lower()}",
-                title=Text(value=title),
-                body=Text(value=plain(sums[c[0]]), mode="contains"),
+                title=Text(title),
+                body=Text(plain(sums[c[0]]), mode="contains"),
             )
             for c in (first, second)
         ),
@@ -301,9 +301,7 @@ def bill_of_garage(w: WorldView) -> Draft:
         f'my bills, as "{payee}", to be paid on that very day.',
         params={"cents": f.garage_cents, "day": f.service_day},
         checks=(
-            added(
-                "wallet.bills", f"There is a bill of {payee}", payee=Text(value=payee), paid=False
-            ),
+            added("wallet.bills", f"There is a bill of {payee}", payee=Text(payee), paid=False),
             added(
                 "wallet.bills", f"It is over {dollars(f.garage_cents)}", amount_cents=f.garage_cents
             ),

@@ -32,7 +32,7 @@ def text_number_on(w: WorldView) -> Draft:
         goal=f"{to.name} wants to call {asked.name}. Text {to.name} the number.",
         params={"to": to.id, "asked": asked.id},
         checks=texted(
-            w, to.phone, Text(value=asked.phone, mode="digits"), says=f"{to.name} has the number"
+            w, to.phone, Text(asked.phone, mode="digits"), says=f"{to.name} has the number"
         ),
         golden=(
             look(contacts.get, person=asked.id),
@@ -67,7 +67,7 @@ def text_code_from_note(w: WorldView) -> Draft:
     return Draft(
         goal=f"{words}. I have it in a note. Text it.",
         params={"to": to.id, "fact": fact},
-        checks=texted(w, to.phone, Text(value=fact, mode="contains"), says=f"{to.name} has it"),
+        checks=texted(w, to.phone, Text(fact, mode="contains"), says=f"{to.name} has it"),
         golden=(
             look(notes.get, note=note_titled(w, title).id),
             call(messages.start, phone=to.phone, text=fact),
@@ -90,9 +90,9 @@ def reply_with_flight(w: WorldView) -> Draft:
         checks=texted(
             w,
             to.phone,
-            Text(value=f.flight, mode="contains"),
-            Date(value=f.flight_day),
-            Time(value=f.flight_time),
+            Text(f.flight, mode="contains"),
+            Date(f.flight_day),
+            Time(f.flight_time),
             says=f"{to.name} knows flight, date and time",
         ),
         golden=(
@@ -120,7 +120,7 @@ def text_gift_receiver(w: WorldView) -> Draft:
         params={"to": to.name, "text": text},
         patches=quiet(thread) if thread else (),
         allowed=("messages.threads.archived",),
-        checks=texted(w, to.phone, Text(value=text), says="The right person got the text"),
+        checks=texted(w, to.phone, Text(text), says="The right person got the text"),
         golden=(look(notes.get, note=note_titled(w, "Gift ideas").id), send),
     )
 
@@ -146,8 +146,8 @@ def remind_proposal_writer(w: WorldView) -> Draft:
         checks=texted(
             w,
             to.phone,
-            Date(value=f.meeting_due),
-            Money(cents=f.meeting_budget_cents),
+            Date(f.meeting_due),
+            Money(f.meeting_budget_cents),
             says="The writer of the proposal knows date and budget",
         ),
         golden=(look(notes.get, note=note_titled(w, "Project meeting").id), send),
@@ -166,7 +166,7 @@ def send_shopping_list(w: WorldView) -> Draft:
         "not ticked yet, each as it stands there with its amount, and nothing else.",
         params={"thread": thread.id, "left": list(left)},
         patches=quiet(thread),
-        checks=texted(w, to.phone, Set(values=left), says="All that is open, and nothing else"),
+        checks=texted(w, to.phone, Set(left), says="All that is open, and nothing else"),
         golden=(
             look(notes.get, note=note.id),
             call(messages.send, thread=thread.id, text="; ".join(left)),
@@ -190,7 +190,7 @@ def share_note_text(w: WorldView) -> Draft:
         checks=texted(
             w,
             to.phone,
-            Text(value=note.body, mode="contains"),
+            Text(note.body, mode="contains"),
             says=f"{to.name} has the text of the note",
         ),
         golden=(
@@ -218,7 +218,7 @@ def schedule_birthday_text(w: WorldView) -> Draft:
         params={"thread": thread.id, "day": day, "clock": clock, "text": text},
         patches=(set_row("contacts.people", person.id, birthday=born),),
         checks=(
-            _scheduled(to.phone, "text", Text(value=text), "The text is as it was given"),
+            _scheduled(to.phone, "text", Text(text), "The text is as it was given"),
             _scheduled(to.phone, "at_s", at_s(day, clock), f"It goes out on {spoken(day)}"),
         ),
         golden=(
@@ -233,7 +233,7 @@ def _scheduled(phone: str, field: str, to: Expected, says: str) -> Check:
         app="messages",
         table="scheduled",
         says=says,
-        where={"phone": Text(value=phone, mode="digits"), field: to},
+        where={"phone": Text(phone, mode="digits"), field: to},
     )
 
 
@@ -250,7 +250,7 @@ def number_of_recommender(w: WorldView) -> Draft:
         goal=f'Somebody recommended the book "{tip.title}" to me. I would like to call and talk '
         "about it: what is their number?",
         params={"person": person.id},
-        checks=(AnswerIs(to=Text(value=person.phone, mode="digits"), says="The number is right"),),
+        checks=(AnswerIs(to=Text(person.phone, mode="digits"), says="The number is right"),),
         golden=(
             look(notes.get, note=note_titled(w, "Books to read").id),
             look(contacts.get, person=person.id),
@@ -274,7 +274,7 @@ def email_of_chat_partner(w: WorldView) -> Draft:
     return Draft(
         goal=f"What is the email address of the person who {words}? Answer with the address only.",
         params={"person": person.id},
-        checks=(AnswerIs(to=Text(value=person.email), says="The address is right"),),
+        checks=(AnswerIs(to=Text(person.email), says="The address is right"),),
         golden=(
             look(messages.get_thread, thread=chat_with(w, member.phone).id),
             look(contacts.get, person=person.id),
@@ -292,7 +292,7 @@ def sum_of_repairs(w: WorldView) -> Draft:
         goal="The plumber told me a price, and I noted what the garage wants for my car. How much "
         "is that together?",
         params={"cents": total},
-        checks=(AnswerIs(to=Money(cents=total), says="The sum is right"),),
+        checks=(AnswerIs(to=Money(total), says="The sum is right"),),
         golden=(
             look(messages.get_thread, thread=chat_with(w, f.plumber.phone).id),
             look(notes.get, note=note_titled(w, "Car").id),

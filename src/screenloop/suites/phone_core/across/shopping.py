@@ -60,7 +60,7 @@ def text_order_number(w: WorldView) -> Draft:
         checks=records.texted(
             w,
             person.phone,
-            Text(value=order.number, mode="contains"),
+            Text(order.number, mode="contains"),
             says=f"{person.name} knows the number of the order",
         ),
         golden=(
@@ -81,7 +81,7 @@ def text_price(w: WorldView) -> Draft:
         "costs at the moment. Answer that with a text.",
         params={"person": person.id, "product": product.id},
         checks=records.texted(
-            w, person.phone, Money(cents=product.price_cents), says=f"{person.name} knows the price"
+            w, person.phone, Money(product.price_cents), says=f"{person.name} knows the price"
         ),
         golden=(
             look(look_ups.get, product=product.id),
@@ -105,8 +105,8 @@ def note_pickup_code(w: WorldView) -> Draft:
             added(
                 "notes.notes",
                 f"The note tells the {words}",
-                title=Text(value=title),
-                body=Text(value=part, mode="contains"),
+                title=Text(title),
+                body=Text(part, mode="contains"),
             )
             for part, words in parts
         ),

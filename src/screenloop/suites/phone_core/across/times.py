@@ -51,7 +51,7 @@ def invite_people_of_city(w: WorldView) -> Draft:
                 "calendar.events",
                 event.id,
                 "All of them are invited, nobody else",
-                guests=Set(values=names),
+                guests=Set(names),
             ),
         ),
         golden=(
@@ -71,7 +71,7 @@ def number_of_organiser(w: WorldView) -> Draft:
         goal=f"I want to call whoever invited me to {words} on {spoken(event.date)}. Which number "
         "do I dial?",
         params={"event": event.id, "person": person.id},
-        checks=(AnswerIs(to=Text(value=person.phone, mode="digits"), says="The number is right"),),
+        checks=(AnswerIs(to=Text(person.phone, mode="digits"), says="The number is right"),),
         golden=(
             template.look(calendar.get, event=event.id, date=event.date),
             template.look(contacts.get, person=person.id),
@@ -167,9 +167,9 @@ def party_into_calendar(w: WorldView) -> Draft:
             *planned(
                 title,
                 "So is the rest",
-                location=Text(value=f.party_address),
+                location=Text(f.party_address),
                 reminder_min=1440,
-                note=Money(cents=f.party_share_cents),
+                note=Money(f.party_share_cents),
             ),
         ),
         golden=(
@@ -204,9 +204,9 @@ def review_into_calendar(w: WorldView) -> Draft:
             *planned(
                 title,
                 "So is the rest",
-                location=Text(value=f.review_room, mode="contains"),
+                location=Text(f.review_room, mode="contains"),
                 calendar="work",
-                guests=Set(values=(guest.name,)),
+                guests=Set((guest.name,)),
             ),
         ),
         golden=(
@@ -240,14 +240,14 @@ def dinner_confirmed(w: WorldView) -> Draft:
         params={"day": f.dinner_day, "text": text},
         patches=records.quiet(thread),
         checks=(
-            *texted(w, f.dinner.phone, Text(value=text), says="The answer was sent"),
+            *texted(w, f.dinner.phone, Text(text), says="The answer was sent"),
             *planned(
                 "Dinner",
                 "It is planned",
                 date=f.dinner_day,
                 start=f.dinner_time,
                 end=end,
-                location=Text(value=f.dinner_place),
+                location=Text(f.dinner_place),
             ),
         ),
         golden=(
@@ -295,7 +295,7 @@ def offer_free_hour(w: WorldView) -> Draft:
         "what I have planned on that day. Text back the time that suits, no other one.",
         params={"person": person.id, "day": day, "free": free},
         patches=patches,
-        checks=texted(w, person.phone, Time(value=free), says=f"{person.name} knows the time"),
+        checks=texted(w, person.phone, Time(free), says=f"{person.name} knows the time"),
         golden=(
             template.look(messages.get_thread, thread=thread),
             template.look(calendar.day_events, day=day),
@@ -323,7 +323,7 @@ def decline_and_explain(w: WorldView) -> Draft:
         allowed=("messages.threads.archived",),
         checks=(
             template.changed("calendar.events", event.id, f"{event.title} is declined", reply="no"),
-            *texted(w, person.phone, Text(value=text), says=f"{person.name} got the text"),
+            *texted(w, person.phone, Text(text), says=f"{person.name} got the text"),
         ),
         golden=(
             template.look(calendar.day_events, day=event.date),
@@ -349,13 +349,13 @@ def list_of_day(w: WorldView) -> Draft:
         "one line for each, by its name.",
         params={"day": day, "titles": titles},
         checks=(
-            template.added("notes.notes", "There is a list", weight=0, title=Text(value=title)),
+            template.added("notes.notes", "There is a list", weight=0, title=Text(title)),
             *(
                 template.added(
                     "notes.items",
                     f"{line} is on it",
                     note=note,
-                    text=Text(value=line, mode="contains"),
+                    text=Text(line, mode="contains"),
                     done=False,
                 )
                 for line in titles
@@ -385,7 +385,7 @@ def flight_into_calendar(w: WorldView) -> Draft:
             date=f.flight_day,
             start=f.flight_time,
             end=end,
-            note=Text(value=f.flight, mode="contains"),
+            note=Text(f.flight, mode="contains"),
             reminder_min=1440,
         ),
         golden=(
@@ -413,11 +413,7 @@ def service_into_calendar(w: WorldView) -> Draft:
         f'as "{title}" in my calendar, and note there what it will cost.',
         params={"title": title, "day": f.service_day},
         checks=planned(
-            title,
-            "The day is marked",
-            date=f.service_day,
-            all_day=True,
-            note=Money(cents=f.garage_cents),
+            title, "The day is marked", date=f.service_day, all_day=True, note=Money(f.garage_cents)
         ),
         golden=(
             template.look(notes.get, note=note_titled(w, "Car").id),

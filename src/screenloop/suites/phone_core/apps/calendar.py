@@ -68,7 +68,7 @@ def plan_appointment(w: WorldView) -> Draft:
         f"{end}. Put it into my calendar.",
         params={"title": title, "day": day, "start": start, "end": end},
         checks=planned(
-            title, f"{title} is planned", date=day, start=start, end=end, location=Text(value=place)
+            title, f"{title} is planned", date=day, start=start, end=end, location=Text(place)
         ),
         golden=(call(calendar.add, title=title, date=day, start=start, end=end, location=place),),
     )
@@ -106,7 +106,7 @@ def plan_weekly_course(w: WorldView) -> Draft:
                 title,
                 "It is as asked for",
                 repeat="weekly",
-                location=Text(value=place),
+                location=Text(place),
                 calendar=layer,
                 reminder_min=before,
             ),
@@ -142,8 +142,8 @@ def repeat_event_once(w: WorldView) -> Draft:
             date=day,
             start=event.start,
             end=event.end,
-            location=Text(value=event.location),
-            guests=Set(values=tuple(event.guests)),
+            location=Text(event.location),
+            guests=Set(tuple(event.guests)),
             note=event.note,
             reminder_min=event.reminder_min,
         ),
@@ -213,7 +213,7 @@ def lesson_falls_through(w: WorldView) -> Draft:
                 "calendar.events",
                 event.id,
                 f"{event.title} is left out on {spoken(day)} only",
-                skips=Set(values=(day,)),
+                skips=Set((day,)),
             ),
         ),
         golden=(call(calendar.skip, event=event.id, date=day),),
@@ -239,9 +239,9 @@ def new_place_and_layer(w: WorldView) -> Draft:
                 says=f"The {field} is right",
             )
             for field, value in (
-                ("location", Text(value=place)),
+                ("location", Text(place)),
                 ("calendar", "family"),
-                ("note", Text(value=note)),
+                ("note", Text(note)),
             )
         ),
         golden=(
@@ -285,10 +285,7 @@ def other_guest_comes(w: WorldView) -> Draft:
         params={"event": event.id, "gone": gone, "comes": comes},
         checks=(
             changed(
-                "calendar.events",
-                event.id,
-                f"{comes} comes, {gone} does not",
-                guests=Set(values=guests),
+                "calendar.events", event.id, f"{comes} comes, {gone} does not", guests=Set(guests)
             ),
         ),
         golden=(

@@ -34,7 +34,7 @@ def end_of_busy_day(w: WorldView) -> Draft:
     return Draft(
         goal=f"From when on am I free on {spoken(day)}, with everything done that I have planned?",
         params={"day": day},
-        checks=(AnswerIs(to=Time(value=end), says="The end of the last event"),),
+        checks=(AnswerIs(to=Time(end), says="The end of the last event"),),
         golden=(look(calendar.day_events, day=day), Answer(text=end)),
     )
 
@@ -53,7 +53,7 @@ def detail_of_flight(w: WorldView) -> Draft:
         "please.",
         params={"fact": fact},
         patches=(set_row("calendar.events", flight.id, note=f"Seat {seat}, booking {code}"),),
-        checks=(AnswerIs(to=Text(value=fact), says=f"The {words} is right"),),
+        checks=(AnswerIs(to=Text(fact), says=f"The {words} is right"),),
         golden=(look(calendar.get, event=flight.id, date=flight.date), Answer(text=fact)),
     )
 
@@ -82,7 +82,7 @@ def names_of_guests(w: WorldView) -> Draft:
     return Draft(
         goal=f"Who is invited to {event.title}? Answer with the full names only.",
         params={"event": event.id},
-        checks=(AnswerIs(to=Set(values=tuple(event.guests)), says="All guests, nobody else"),),
+        checks=(AnswerIs(to=Set(tuple(event.guests)), says="All guests, nobody else"),),
         golden=(
             look(calendar.get, event=event.id, date=event.date),
             Answer(text=", ".join(event.guests)),
@@ -151,7 +151,7 @@ def away_for_a_day(w: WorldView) -> Draft:
                     "calendar.events",
                     ids,
                     f"{says} is left out on that day only",
-                    skips=Set(values=(day,)),
+                    skips=Set((day,)),
                 )
             )
         else:

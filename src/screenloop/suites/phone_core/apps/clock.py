@@ -36,7 +36,7 @@ def repeating_alarm(w: WorldView) -> Draft:
         checks=(
             added("clock.alarms", f"An alarm rings at {time}", time=time, enabled=True),
             added("clock.alarms", f"It rings on {weekdays(days)}", days=days),
-            added("clock.alarms", f"It is called {label}", label=Text(value=label)),
+            added("clock.alarms", f"It is called {label}", label=Text(label)),
         ),
         golden=(call(clock.add_alarm, time=time, label=label, days=days),),
     )
@@ -197,7 +197,7 @@ def first_alarm_of_day(w: WorldView) -> Draft:
         goal=f"At what time do I hear the first alarm on {weekdays(day)}?",
         params={"day": day},
         patches=tuple(template.set_row("clock.alarms", a.id, enabled=a.id in on) for a in alarms),
-        checks=(AnswerIs(to=Time(value=min(ringing)), says="The first one that is on"),),
+        checks=(AnswerIs(to=Time(min(ringing)), says="The first one that is on"),),
         golden=(look(clock.list_alarms), Answer(text=min(ringing))),
     )
 
@@ -222,7 +222,7 @@ def labelled_timer(w: WorldView) -> Draft:
                 total_s=60 * minutes + seconds,
                 state="running",
             ),
-            added("clock.countdowns", f"It is marked {label}", label=Text(value=label)),
+            added("clock.countdowns", f"It is marked {label}", label=Text(label)),
         ),
         golden=(call(clock.start_countdown, minutes=minutes, seconds=seconds, label=label),),
     )
@@ -299,7 +299,7 @@ def time_in_city(w: WorldView) -> Draft:
         goal=f"I will call my colleague in {zone.name} when it is {here} here. What will the "
         "clock over there show?",
         params={"zone": zone.id, "here": here},
-        checks=(AnswerIs(to=Time(value=there), says=f"The time in {zone.name}"),),
+        checks=(AnswerIs(to=Time(there), says=f"The time in {zone.name}"),),
         golden=(look(clock.convert, zone=zone.id, here=here), Answer(text=there)),
     )
 

@@ -106,8 +106,8 @@ def correct_photo_details(w: WorldView) -> Draft:
         f'and call it "{title}".',
         params={"photo": photo.id, "title": title, "place": place},
         checks=(
-            _photo(photo, f"It was taken in {place}", place=Text(value=place)),
-            _photo(photo, f"It is called {title}", title=Text(value=title)),
+            _photo(photo, f"It was taken in {place}", place=Text(place)),
+            _photo(photo, f"It is called {title}", title=Text(title)),
         ),
         golden=(call(gallery.edit, photo=photo.id, title=title, place=place),),
     )
@@ -121,9 +121,7 @@ def oldest_of_album(w: WorldView) -> Draft:
     photo = [p for p in shown_photos(w) if p.album == album.id][-1]
     title = w.one_of("Where it began", "The very first", "How it all started")
     checks = [
-        _photo(
-            photo, f"The oldest photo of {album.name} is called {title}", title=Text(value=title)
-        )
+        _photo(photo, f"The oldest photo of {album.name} is called {title}", title=Text(title))
     ]
     golden = [call(gallery.edit, photo=photo.id, title=title, place=photo.place)]
     if not photo.favourite:
@@ -149,7 +147,7 @@ def collect_in_new_album(w: WorldView) -> Draft:
         goal=f'I need a new album "{name}" with three pictures in it: {titles}.',
         params={"name": name, "photos": [photo.id for photo in photos]},
         checks=(
-            added("gallery.albums", f"There is an album {name}", name=Text(value=name)),
+            added("gallery.albums", f"There is an album {name}", name=Text(name)),
             *(_photo(photo, f"{photo.title} is in it", album=album) for photo in photos),
         ),
         golden=(
@@ -221,7 +219,7 @@ def selfie_into_album(w: WorldView) -> Draft:
     album = w.pick(s.albums, lambda a: a.id not in ("album1", "album2"))
     photo = f"photo{len(s.photos) + 1}"
     taken: dict[str, Any] = {"kind": "portrait", "trashed": False}
-    called: dict[str, Any] = {"title": Text(value=title), "place": Text(value=place)}
+    called: dict[str, Any] = {"title": Text(title), "place": Text(place)}
     return Draft(
         goal=f'Take a selfie right now. It should be called "{title}" with {place} as its place, '
         f"and be kept in the album {album.name}.",
@@ -262,10 +260,7 @@ def tidy_files(w: WorldView) -> Draft:
         allowed=("gallery.files.modified_at",),
         checks=(
             changed(
-                "gallery.files",
-                renamed.id,
-                f"{renamed.name} is called {name}",
-                name=Text(value=name),
+                "gallery.files", renamed.id, f"{renamed.name} is called {name}", name=Text(name)
             ),
             changed(
                 "gallery.files", moved.id, f"{moved.name} is in {folder.name}", folder=folder.id
@@ -290,7 +285,7 @@ def largest_document(w: WorldView) -> Draft:
         goal="Which document on my phone takes the most space? Tell me just its name.",
         params={"file": file.id},
         patches=(template.set_row("gallery.files", file.id, size_kb=size_kb),),
-        checks=(AnswerIs(to=Text(value=file.name), says="The largest document"),),
+        checks=(AnswerIs(to=Text(file.name), says="The largest document"),),
         golden=(
             *(look(gallery.folder_files, folder=folder.id) for folder in s.folders),
             Answer(text=file.name),
@@ -325,9 +320,9 @@ def when_and_where_taken(w: WorldView) -> Draft:
         goal=f'On which day, and in which town, did I take the picture "{photo.title}"?',
         params={"photo": photo.id},
         checks=(
-            AnswerIs(to=Date(value=day), weight=2, says="The day in the answer is right"),
+            AnswerIs(to=Date(day), weight=2, says="The day in the answer is right"),
             AnswerIs(
-                to=Text(value=photo.place, mode="contains", others=others), says="The town is right"
+                to=Text(photo.place, mode="contains", others=others), says="The town is right"
             ),
         ),
         golden=(look(gallery.get, photo=photo.id), Answer(text=f"{spoken(day)}, {photo.place}")),

@@ -40,8 +40,8 @@ def schedule_for_two(w: WorldView) -> Draft:
             added(
                 "messages.scheduled",
                 f"It goes out to {person.name}",
-                phone=Text(value=person.phone, mode="digits"),
-                text=Text(value=text),
+                phone=Text(person.phone, mode="digits"),
+                text=Text(text),
                 at_s=records.at_s(day, clock),
             )
             for person, clock in plan
@@ -79,9 +79,7 @@ def pass_booking_on(w: WorldView) -> Draft:
             *(
                 check
                 for text in texts
-                for check in records.texted(
-                    w, to.phone, Text(value=text), says=f"{to.name} got: {text}"
-                )
+                for check in records.texted(w, to.phone, Text(text), says=f"{to.name} got: {text}")
             ),
             changed("messages.messages", ids, "Both messages have a star", starred=True),
         ),
@@ -112,10 +110,7 @@ def end_of_friendship(w: WorldView) -> Draft:
                 "contacts.people", person.id, f"{member.name} is no favourite", favourite=False
             ),
             changed(
-                "contacts.people",
-                person.id,
-                "The contact says so",
-                note=Text(value="No more calls"),
+                "contacts.people", person.id, "The contact says so", note=Text("No more calls")
             ),
             template.removed("messages.threads", "The conversation is gone", id=thread.id),
             template.removed(
@@ -143,7 +138,7 @@ def list_that_reminds(w: WorldView) -> Draft:
     day = w.cast.day(w.rng.randrange(2, 25))
     clock = w.one_of("07:30", "11:15", "16:45")
     note = records.new_note_id(w)
-    row: dict[str, Any] = {"title": Text(value=title)}
+    row: dict[str, Any] = {"title": Text(title)}
     first_item = len(w.state(Notes).items) + 1
     return Draft(
         goal=f'Start a list "{title}" to tick off: {things[0]}, {things[1]}, {things[2]}. '
@@ -156,7 +151,7 @@ def list_that_reminds(w: WorldView) -> Draft:
                     "notes.items",
                     f"{thing} is on the list",
                     note=note,
-                    text=Text(value=thing),
+                    text=Text(thing),
                     done=number == done,
                 )
                 for number, thing in enumerate(things)
@@ -203,12 +198,12 @@ def say_yes_to_dinner(w: WorldView) -> Draft:
     thread = records.chat_with(w, f.dinner.phone)
     text = w.one_of("I will be there!", "Fine with me, see you then.")
     body = f"{spoken(f.dinner_day)}, {f.dinner_time}, {f.dinner_address}"
-    row: dict[str, Any] = {"title": Text(value=f"Dinner at {f.dinner_place}")}
+    row: dict[str, Any] = {"title": Text(f"Dinner at {f.dinner_place}")}
     says = ("The right day is noted", "The right time is noted", "The address is noted")
     noted: tuple[Expected, ...] = (
-        Date(value=f.dinner_day),
-        Time(value=f.dinner_time),
-        Text(value=f.dinner_address, mode="contains"),
+        Date(f.dinner_day),
+        Time(f.dinner_time),
+        Text(f.dinner_address, mode="contains"),
     )
     return Draft(
         goal=f'Answer {records.first_name(f.dinner.name)} about dinner: "{text}" Then make a note '
@@ -217,7 +212,7 @@ def say_yes_to_dinner(w: WorldView) -> Draft:
         params={"thread": thread.id, "text": text},
         patches=records.quiet(thread),
         checks=(
-            *records.texted(w, f.dinner.phone, Text(value=text), says="The answer is sent"),
+            *records.texted(w, f.dinner.phone, Text(text), says="The answer is sent"),
             *(
                 added("notes.notes", words, **row, body=part)
                 for part, words in zip(noted, says, strict=True)
@@ -249,19 +244,19 @@ def guest_saved_and_texted(w: WorldView) -> Draft:
             added(
                 "contacts.people",
                 "Name and number are right",
-                name=Text(value=person.name),
-                phone=Text(value=person.phone, mode="digits"),
+                name=Text(person.name),
+                phone=Text(person.phone, mode="digits"),
             ),
             added(
                 "contacts.people",
                 "The plumber is a favourite",
-                name=Text(value=person.name),
+                name=Text(person.name),
                 favourite=True,
             ),
             *records.texted(
                 w,
                 person.phone,
-                Text(value=fact, mode="contains"),
+                Text(fact, mode="contains"),
                 weight=2,
                 says="The plumber has the password",
             ),
@@ -283,7 +278,7 @@ def drive_to_practice(w: WorldView) -> Draft:
     person = person_of(w.state(contacts.State), f.clinic.phone)
     assert person is not None
     name = records.first_name(f.clinic.name)
-    row: dict[str, Any] = {"title": Text(value=f"Drive {name}")}
+    row: dict[str, Any] = {"title": Text(f"Drive {name}")}
     return Draft(
         goal=f"I drive {f.clinic.name} to {f.clinic_doctor}. Write the address of the practice "
         f'into the notes of the contact, and make a note "Drive {name}" that reminds me at 07:30 '
@@ -294,7 +289,7 @@ def drive_to_practice(w: WorldView) -> Draft:
                 "contacts.people",
                 person.id,
                 "The contact tells the address",
-                note=Text(value=f.clinic_address, mode="contains"),
+                note=Text(f.clinic_address, mode="contains"),
             ),
             added("notes.notes", "There is a note", **row),
             added(

@@ -47,7 +47,7 @@ def text_someone_new(w: WorldView) -> Draft:
     return Draft(
         goal=f'Text {person.name}: "{text}"',
         params={"person": person.id, "text": text},
-        checks=texted(w, person.phone, Text(value=text), says=f"{person.name} got the text"),
+        checks=texted(w, person.phone, Text(text), says=f"{person.name} got the text"),
         golden=(call(messages.start, phone=person.phone, text=text),),
     )
 
@@ -69,7 +69,7 @@ def reply_to_friend(w: WorldView) -> Draft:
         goal=f'Reply to {words}: "{text}"',
         params={"thread": thread.id, "text": text},
         patches=records.quiet(thread),
-        checks=texted(w, person.phone, Text(value=text), says="The reply went to the right person"),
+        checks=texted(w, person.phone, Text(text), says="The reply went to the right person"),
         golden=(call(messages.send, thread=thread.id, text=text),),
     )
 
@@ -85,7 +85,7 @@ def forward_party_address(w: WorldView) -> Draft:
         goal=f"{person.name} is invited to the surprise party, too. Pass on the message that says "
         "where we meet, word for word.",
         params={"person": person.id, "message": message},
-        checks=texted(w, person.phone, Text(value=text), says=f"{person.name} got the message"),
+        checks=texted(w, person.phone, Text(text), says=f"{person.name} got the message"),
         golden=(call(messages.forward, message=message, phone=person.phone),),
     )
 
@@ -107,8 +107,8 @@ def schedule_text(w: WorldView) -> Draft:
                 "messages.scheduled",
                 "The text waits for its time",
                 weight=2,
-                text=Text(value=text),
-                phone=Text(value=person.phone, mode="digits"),
+                text=Text(text),
+                phone=Text(person.phone, mode="digits"),
                 at_s=records.at_s(day, clock),
             ),
         ),
@@ -140,7 +140,7 @@ def cancel_scheduled_text(w: WorldView) -> Draft:
             removed(
                 "messages.scheduled", f"The text to {hurried.name} waits no longer", id="scheduled2"
             ),
-            *texted(w, hurried.phone, Text(value=words[1]), says=f"{hurried.name} got the text"),
+            *texted(w, hurried.phone, Text(words[1]), says=f"{hurried.name} got the text"),
         ),
         golden=(
             call(messages.cancel, scheduled="scheduled1"),
@@ -165,7 +165,7 @@ def ask_and_tell(w: WorldView) -> Draft:
         params={"thread": thread.id},
         allowed=("messages.threads.answered", "messages.threads.archived"),
         checks=(
-            *texted(w, person.phone, Text(value=question), says="The question was asked"),
+            *texted(w, person.phone, Text(question), says="The question was asked"),
             template.added(
                 "messages.messages",
                 "Only the answer came in",
@@ -197,9 +197,9 @@ def text_moved_review(w: WorldView) -> Draft:
         checks=texted(
             w,
             person.phone,
-            Date(value=f.review_day),
-            Time(value=f.review_time),
-            Text(value=f.review_room, mode="contains"),
+            Date(f.review_day),
+            Time(f.review_time),
+            Text(f.review_room, mode="contains"),
             says=f"{person.name} knows the new day, time and room",
         ),
         golden=(

@@ -45,16 +45,16 @@ def write_down_thought(w: WorldView) -> Draft:
                 "notes.notes",
                 "The note says what it should",
                 weight=2,
-                title=Text(value=title),
-                body=Text(value=body),
+                title=Text(title),
+                body=Text(body),
             ),
             added(
                 "notes.notes",
                 f"It is in the folder {folder}",
-                title=Text(value=title),
+                title=Text(title),
                 folder=folder_id(w, folder),
             ),
-            added("notes.notes", f"It is {colour}", title=Text(value=title), colour=colour),
+            added("notes.notes", f"It is {colour}", title=Text(title), colour=colour),
         ),
         golden=(
             call(notes.add, title=title, body=body, folder=folder_id(w, folder), colour=colour),
@@ -63,9 +63,7 @@ def write_down_thought(w: WorldView) -> Draft:
 
 
 def _on_list(note: str, text: str, *, done: bool = False) -> Check:
-    return added(
-        "notes.items", f"{text} is on the list", note=note, text=Text(value=text), done=done
-    )
+    return added("notes.items", f"{text} is on the list", note=note, text=Text(text), done=done)
 
 
 @pack.template("start_checklist", apps=("notes",))
@@ -77,7 +75,7 @@ def start_checklist(w: WorldView) -> Draft:
         f"{records.listed(things).lower()}.",
         params={"title": title},
         checks=(
-            added("notes.notes", f"There is a list {title}", title=Text(value=title), body=""),
+            added("notes.notes", f"There is a list {title}", title=Text(title), body=""),
             *(_on_list(records.new_note_id(w), thing) for thing in things),
         ),
         golden=(call(notes.add, title=title, items="\n".join(things)),),
@@ -100,7 +98,7 @@ def raise_budget(w: WorldView) -> Draft:
                 "notes.notes",
                 note.id,
                 f"The note says {dollars(cents)}, and else what it said",
-                body=Text(value=body),
+                body=Text(body),
             ),
         ),
         golden=(call(notes.edit, note=note.id, title=note.title, body=body),),
@@ -192,7 +190,7 @@ def change_amount_to_buy(w: WorldView) -> Draft:
         goal=f"Guests are coming. The line about {name.lower()} among my groceries should say "
         f'"{text}".',
         params={"item": line.id, "text": text},
-        checks=(changed("notes.items", line.id, f"The line says {text}", text=Text(value=text)),),
+        checks=(changed("notes.items", line.id, f"The line says {text}", text=Text(text)),),
         golden=(call(notes.edit_item, item=line.id, text=text),),
     )
 
@@ -333,7 +331,7 @@ def recipe_folder(w: WorldView) -> Draft:
         "into it.",
         params={"name": name, "notes": list(ids)},
         checks=(
-            added("notes.folders", f"There is a folder {name}", name=Text(value=name)),
+            added("notes.folders", f"There is a folder {name}", name=Text(name)),
             changed(
                 "notes.notes", ids, "Recipe and groceries are in it", weight=2, folder="folder5"
             ),

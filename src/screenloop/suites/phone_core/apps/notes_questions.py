@@ -28,9 +28,7 @@ def code_in_note(w: WorldView) -> Draft:
     return Draft(
         goal=f"What {words}? I wrote it down once.",
         params={"code": code},
-        checks=(
-            AnswerIs(to=Text(value=code, mode="contains", others=others), says="The code is right"),
-        ),
+        checks=(AnswerIs(to=Text(code, mode="contains", others=others), says="The code is right"),),
         golden=(look(notes.get, note=note_titled(w, title).id), Answer(text=code)),
     )
 
@@ -60,7 +58,7 @@ def still_to_pack(w: WorldView) -> Draft:
     return Draft(
         goal="What do I still have to pack? Answer with the list only.",
         params={"left": list(left)},
-        checks=(AnswerIs(to=Set(values=left), says="All that is not ticked, and nothing else"),),
+        checks=(AnswerIs(to=Set(left), says="All that is not ticked, and nothing else"),),
         golden=(look(notes.get, note=note.id), Answer(text=", ".join(left))),
     )
 
@@ -72,7 +70,7 @@ def sum_of_gifts(w: WorldView) -> Draft:
     return Draft(
         goal="If I buy every present I have thought of, what will they cost me in all?",
         params={"cents": total},
-        checks=(AnswerIs(to=Money(cents=total), says="The sum is right"),),
+        checks=(AnswerIs(to=Money(total), says="The sum is right"),),
         golden=(look(notes.get, note=note_titled(w, "Gift ideas").id), Answer(text=dollars(total))),
     )
 
@@ -97,9 +95,7 @@ def forgotten_address(w: WorldView) -> Draft:
     return Draft(
         goal="What was the street and house number of the flat I moved out of?",
         params={"address": f.old_address},
-        checks=(
-            AnswerIs(to=Text(value=f.old_address, mode="contains"), says="The address is right"),
-        ),
+        checks=(AnswerIs(to=Text(f.old_address, mode="contains"), says="The address is right"),),
         golden=(look(notes.get, note=note.id), Answer(text=f.old_address)),
     )
 
@@ -117,6 +113,6 @@ def date_in_note(w: WorldView) -> Draft:
     return Draft(
         goal=f"On which date {words}?",
         params={"day": day},
-        checks=(AnswerIs(to=Date(value=day), says="The day is right"),),
+        checks=(AnswerIs(to=Date(day), says="The day is right"),),
         golden=(look(notes.get, note=note_titled(w, title).id), Answer(text=day)),
     )

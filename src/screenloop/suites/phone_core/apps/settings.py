@@ -206,12 +206,12 @@ def fact_about_phone(w: WorldView) -> Draft:
     """Tell a fact about the phone."""
     phone = w.state(State).phone[PHONE]
     words, fact, how = w.one_of(
-        ("the serial number", phone.serial, Text(value=phone.serial)),
-        ("its own phone number", phone.number, Text(value=phone.number, mode="digits")),
+        ("the serial number", phone.serial, Text(phone.serial)),
+        ("its own phone number", phone.number, Text(phone.number, mode="digits")),
         (
             "the version of its system",
             phone.version,
-            Text(value=phone.version.split()[-1], mode="contains"),
+            Text(phone.version.split()[-1], mode="contains"),
         ),
     )
     return Draft(
@@ -233,7 +233,7 @@ def lock_with_pin(w: WorldView) -> Draft:
         params={"pin": pin, "name": name},
         checks=(
             *_chosen("The phone is locked", pin=pin),
-            changed("settings.phone", PHONE, f"The phone is called {name}", name=Text(value=name)),
+            changed("settings.phone", PHONE, f"The phone is called {name}", name=Text(name)),
         ),
         golden=(call(settings.set_pin, pin=pin), call(settings.rename_phone, name=name)),
     )
@@ -257,9 +257,7 @@ def tidy_accounts(w: WorldView) -> Draft:
         f"{email} at Huddle. {last}",
         params={"email": email, "gone": gone.id, "kept": kept.id},
         checks=(
-            added(
-                "settings.accounts", f"{email} is there", service="Huddle", email=Text(value=email)
-            ),
+            added("settings.accounts", f"{email} is there", service="Huddle", email=Text(email)),
             template.removed("settings.accounts", f"{gone.service} is gone", id=gone.id),
             changed(
                 "settings.accounts",

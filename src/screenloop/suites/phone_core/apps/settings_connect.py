@@ -78,7 +78,7 @@ def join_hidden_network(w: WorldView) -> Draft:
             added(
                 "settings.networks",
                 f"The phone knows {name}",
-                name=Text(value=name, mode="exact"),
+                name=Text(name, mode="exact"),
                 secured=True,
             ),
             added("settings.networks", "The password is right", password=password),
@@ -127,9 +127,7 @@ def open_hotspot(w: WorldView) -> Draft:
         params={"name": name, "password": password},
         allowed=("os.wifi",),
         checks=(
-            value_is(
-                "settings.hotspot_name", f"It is called {name}", Text(value=name, mode="exact")
-            ),
+            value_is("settings.hotspot_name", f"It is called {name}", Text(name, mode="exact")),
             value_is("settings.hotspot_password", "The password is right", password),
             value_is("os.hotspot", "It is on", True),
         ),
@@ -202,10 +200,7 @@ def rename_gadget(w: WorldView) -> Draft:
         params={"device": gadget.id, "name": name},
         checks=(
             changed(
-                "settings.gadgets",
-                gadget.id,
-                f"The {words} is called {name}",
-                name=Text(value=name),
+                "settings.gadgets", gadget.id, f"The {words} is called {name}", name=Text(name)
             ),
         ),
         golden=(call(settings.rename_gadget, device=gadget.id, name=name),),

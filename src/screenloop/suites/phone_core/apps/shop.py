@@ -56,7 +56,7 @@ def cost_of_wishes(w: WorldView) -> Draft:
         goal="What would all the things that I wish for at Nimbus cost together, one of each and "
         "without delivery?",
         params={"cents": cents},
-        checks=(AnswerIs(to=Money(cents=cents), says="The sum of the prices"),),
+        checks=(AnswerIs(to=Money(cents), says="The sum of the prices"),),
         golden=(look(look_ups.list_wishes), Answer(text=dollars(cents))),
     )
 
@@ -87,10 +87,9 @@ def cheapest_in_stock(w: WorldView) -> Draft:
         params={"kind": words, "product": first.id},
         checks=(
             AnswerIs(
-                to=Text(value=first.name, mode="contains", others=others),
-                says="The cheapest product",
+                to=Text(first.name, mode="contains", others=others), says="The cheapest product"
             ),
-            AnswerIs(to=Money(cents=first.price_cents), says="Its price"),
+            AnswerIs(to=Money(first.price_cents), says="Its price"),
         ),
         golden=(
             look(look_ups.search, text=words, sort="price_up", in_stock=True),
@@ -107,7 +106,7 @@ def cost_of_cart(w: WorldView) -> Draft:
         goal="If I ordered what is in my cart at Nimbus with standard delivery, how much would I "
         "have to pay in all?",
         params={"cents": cents},
-        checks=(AnswerIs(to=Money(cents=cents), says="The total with delivery"),),
+        checks=(AnswerIs(to=Money(cents), says="The total with delivery"),),
         golden=(look(look_ups.get_cart), Answer(text=dollars(cents))),
     )
 
@@ -122,8 +121,8 @@ def when_ordered(w: WorldView) -> Draft:
         goal=f"On which day did I order the {item.name}, and how much was that whole order?",
         params={"order": order.id},
         checks=(
-            AnswerIs(to=Date(value=day), says="The day of the order"),
-            AnswerIs(to=Money(cents=order.total_cents), says="What the order cost"),
+            AnswerIs(to=Date(day), says="The day of the order"),
+            AnswerIs(to=Money(order.total_cents), says="What the order cost"),
         ),
         golden=(
             look(look_ups.list_orders),
@@ -211,9 +210,7 @@ def review_purchase(w: WorldView) -> Draft:
                 order=order.id,
                 stars=stars,
             ),
-            added(
-                "shop.reviews", "The words are right", product=item.product, text=Text(value=text)
-            ),
+            added("shop.reviews", "The words are right", product=item.product, text=Text(text)),
         ),
         golden=(call(shop.review, order=order.id, product=item.product, stars=stars, text=text),),
     )
@@ -236,10 +233,10 @@ def move_and_redirect(w: WorldView) -> Draft:
             added(
                 "shop.addresses",
                 "The address is saved",
-                label=Text(value=label),
-                name=Text(value=name),
-                street=Text(value=street),
-                city=Text(value=city),
+                label=Text(label),
+                name=Text(name),
+                street=Text(street),
+                city=Text(city),
                 postcode=postcode,
             ),
             template.value_is("shop.default_address", "It is the default", address),

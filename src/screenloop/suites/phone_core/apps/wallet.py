@@ -49,12 +49,7 @@ def send_money(w: WorldView) -> Draft:
         params={"person": person.id, "cents": cents, "note": reason},
         checks=(
             money.sent(person, cents, says=f"{person.name} got {dollars(cents)}"),
-            added(
-                "wallet.transactions",
-                f"It says {reason}",
-                person=person.id,
-                note=Text(value=reason),
-            ),
+            added("wallet.transactions", f"It says {reason}", person=person.id, note=Text(reason)),
             money.balance_is(w, -cents),
         ),
         golden=(call(wallet.send, person=person.id, amount=money.plain(cents), note=reason),),
@@ -235,9 +230,7 @@ def note_down_bill(w: WorldView) -> Draft:
         "my other bills, do not pay it yet.",
         params={"payee": payee, "cents": cents, "day": day},
         checks=(
-            added(
-                "wallet.bills", f"There is a bill of {payee}", payee=Text(value=payee), paid=False
-            ),
+            added("wallet.bills", f"There is a bill of {payee}", payee=Text(payee), paid=False),
             added("wallet.bills", f"It is over {dollars(cents)}", amount_cents=cents),
             added("wallet.bills", f"It is due on {day}", due=day),
         ),
@@ -282,9 +275,7 @@ def expiry_of_card(w: WorldView) -> Draft:
         goal=f"Until when can I use my {card.bank} card? Tell me month and year as they stand on "
         "it.",
         params={"card": card.id},
-        checks=(
-            AnswerIs(to=Text(value=card.expires, mode="digits"), says="The month and the year"),
-        ),
+        checks=(AnswerIs(to=Text(card.expires, mode="digits"), says="The month and the year"),),
         golden=(look(look_ups.list_cards), Answer(text=card.expires)),
     )
 
@@ -326,7 +317,7 @@ def spent_last_month(w: WorldView) -> Draft:
     return Draft(
         goal=f"How much money did I spend on {SPENT_ON[category]} in February?",
         params={"category": category},
-        checks=(AnswerIs(to=Money(cents=sums[category]), says="The sum is right"),),
+        checks=(AnswerIs(to=Money(sums[category]), says="The sum is right"),),
         golden=(look(look_ups.spending, month=LAST_MONTH), Answer(text=dollars(sums[category]))),
     )
 
@@ -347,7 +338,7 @@ def dearest_visit(w: WorldView) -> Draft:
     return Draft(
         goal=f"What is the most that I ever paid at {visits[0].title} in one go?",
         params={"merchant": visits[0].title},
-        checks=(AnswerIs(to=Money(cents=cents), says="The highest amount"),),
+        checks=(AnswerIs(to=Money(cents), says="The highest amount"),),
         golden=(look(look_ups.search, text=visits[0].title), Answer(text=dollars(cents))),
     )
 
