@@ -52,11 +52,11 @@ class Dialog(Struct, frozen=True, kw_only=True):
     def question(
         cls,
         title: Words,
-        *,
         yes: Words,
         do: Do,
         dismiss: Do,
         text: Words = "",
+        *,
         no: Words = CANCEL,
         body: tuple[Widget, ...] = (),
         danger: bool = True,

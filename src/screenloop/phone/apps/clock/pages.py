@@ -147,10 +147,7 @@ def alarm_page(s: State, ui: k.Ui, alarm: st.AlarmId) -> k.Page:
     save = k.Button(("Save", "保存"), act.edit_alarm(alarm=alarm, **args))
     text = " · ".join(filter(None, (row.time, row.label)))
     sure = ui.question(
-        ("Delete alarm?", "删除闹钟？"),
-        ("Delete", "删除"),
-        act.delete_alarm(alarm=alarm),
-        text=text,
+        ("Delete alarm?", "删除闹钟？"), ("Delete", "删除"), act.delete_alarm(alarm=alarm), text
     )
     return k.Page(
         ("Edit alarm", "编辑闹钟"),

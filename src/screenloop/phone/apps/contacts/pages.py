@@ -315,10 +315,7 @@ def person_page(s: State, ui: k.Ui, person: PersonId) -> k.Page:
             k.IconButton("trash", ("Delete", "删除"), ui.set(sure=True)),
         ),
         dialog=ui.question(
-            ("Delete contact?", "删除联系人？"),
-            ("Delete", "删除"),
-            delete(person=p.id),
-            text=p.name,
+            ("Delete contact?", "删除联系人？"), ("Delete", "删除"), delete(person=p.id), p.name
         ),
     )
 

@@ -57,7 +57,7 @@ def folder_page(s: State, ui: k.Ui, folder: FolderId) -> k.Page:
     if not inside:
         body = [k.Empty("folder", ("The folder is empty", "文件夹是空的"))]
     sure = ui.question(
-        ("Delete folder?", "删除文件夹？"), DELETE, act.delete_folder(folder=folder), text=f.name
+        ("Delete folder?", "删除文件夹？"), DELETE, act.delete_folder(folder=folder), f.name
     )
     return k.Page(
         f.name,
@@ -92,9 +92,7 @@ def file_page(s: State, ui: k.Ui, file: FileId) -> k.Page:
         (f"{ui.day(f.modified_at)} {ui.clock(f.modified_at)}", ("Modified", "修改时间"), "clock"),
     )
     rows = tuple(k.Row(v, words, k.Glyph(i)) for v, words, i in facts)
-    sure = ui.question(
-        ("Delete file?", "删除文件？"), DELETE, act.delete_file(file=file), text=f.name
-    )
+    sure = ui.question(("Delete file?", "删除文件？"), DELETE, act.delete_file(file=file), f.name)
     cover = k.Picture("document", len(f.name) * 31 + f.size_kb, f.name, height_px=200)
     return k.Page(
         f.name,

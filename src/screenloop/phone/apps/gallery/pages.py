@@ -108,7 +108,7 @@ def trash_page(s: State, ui: k.Ui) -> k.Page:
         body = [k.Empty("trash", ("The trash is empty", "回收站是空的"))]
     bin_it = k.Button(("Empty trash", "清空回收站"), ui.set(sure=True), kind="danger")
     words = (f"{len(photos)} photos will be deleted for good.", f"将彻底删除{len(photos)}张照片。")
-    sure = ui.question(("Empty trash?", "清空回收站？"), DELETE, act.empty_trash(), text=words)
+    sure = ui.question(("Empty trash?", "清空回收站？"), DELETE, act.empty_trash(), words)
     return k.Page(
         ("Trash", "回收站"),
         body,
@@ -168,7 +168,7 @@ def photo_page(s: State, ui: k.Ui, photo: PhotoId) -> k.Page:
             k.IconButton("trash", DELETE, ui.set(sure=True), color=white),
         )
         sure = ui.question(
-            ("Delete for good?", "彻底删除？"), DELETE, act.delete(photo=p.id), text=p.title
+            ("Delete for good?", "彻底删除？"), DELETE, act.delete(photo=p.id), p.title
         )
     else:
         buttons = (
@@ -187,7 +187,7 @@ def photo_page(s: State, ui: k.Ui, photo: PhotoId) -> k.Page:
             ("Move to trash?", "移到回收站？"),
             ("Move to trash", "移到回收站"),
             act.trash(photo=p.id),
-            text=p.title,
+            p.title,
         )
     place = f"{p.place} · " if p.place else ""
     viewer = Viewer(
@@ -320,7 +320,7 @@ def album_page(s: State, ui: k.Ui, album: AlbumId) -> k.Page:
         )
     words = (f"{a.name}: its photos move to Camera.", f"{a.name}：其中的照片将移到Camera。")
     sure = ui.question(
-        ("Delete album?", "删除相册？"), DELETE, act.delete_album(album=album), text=words
+        ("Delete album?", "删除相册？"), DELETE, act.delete_album(album=album), words
     )
     return k.Page(a.name, body, actions=actions, dialog=sure)
 

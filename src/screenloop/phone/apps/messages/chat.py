@@ -53,10 +53,10 @@ def delete_dialog(ui: k.Ui, thread: state.Thread) -> k.Dialog:
     name = state.name_of(ui.of(contacts.State), thread.phone)
     return k.Dialog.question(
         ("Delete conversation?", "删除会话？"),
-        yes=("Delete", "删除"),
-        text=(f"All messages with {name} will be gone.", f"与 {name} 的所有消息都会被删除。"),
-        do=act.delete_thread(thread=thread.id),
-        dismiss=ui.set(sure=""),
+        ("Delete", "删除"),
+        act.delete_thread(thread=thread.id),
+        ui.set(sure=""),
+        (f"All messages with {name} will be gone.", f"与 {name} 的所有消息都会被删除。"),
     )
 
 
@@ -66,10 +66,10 @@ def _message_dialog(s: State, ui: k.Ui) -> k.Dialog | None:
     if asked is not None:
         return k.Dialog.question(
             ("Delete message?", "删除消息？"),
-            text=asked.text[:120],
-            yes=("Delete", "删除"),
-            do=act.delete_message(message=asked.id),
-            dismiss=ui.set(sure=""),
+            ("Delete", "删除"),
+            act.delete_message(message=asked.id),
+            ui.set(sure=""),
+            asked.text[:120],
         )
     message = s.messages.get(ui.get("menu", ""))
     if message is None:
@@ -87,13 +87,13 @@ def _message_dialog(s: State, ui: k.Ui) -> k.Dialog | None:
     )
     return k.Dialog.question(
         ("Message", "消息"),
-        dismiss=closed,
+        ("Delete", "删除"),
+        ui.set(menu="", sure=message.id),
+        closed,
         body=tuple(
             k.Row(words, lead=k.Glyph(icon, size_px=36), do=k.Both(first=closed, then=do))
             for icon, words, do in choices
         ),
-        yes=("Delete", "删除"),
-        do=ui.set(menu="", sure=message.id),
     )
 
 

@@ -104,13 +104,13 @@ def _thread_dialog(s: State, ui: k.Ui) -> k.Dialog | None:
     )
     return k.Dialog.question(
         state.name_of(ui.of(contacts.State), thread.phone),
-        dismiss=closed,
+        ("Delete", "删除"),
+        ui.set(menu="", sure=thread.id),
+        closed,
         body=tuple(
             k.Row(words, lead=k.Glyph(icon, size_px=36), do=k.Both(first=do, then=closed))
             for icon, words, do in choices
         ),
-        yes=("Delete", "删除"),
-        do=ui.set(menu="", sure=thread.id),
     )
 
 
@@ -176,11 +176,11 @@ def starred_page(s: State, ui: k.Ui) -> k.Page:
 def _cancel_dialog(ui: k.Ui, row: state.Scheduled) -> k.Dialog:
     return k.Dialog.question(
         ("Cancel this message?", "取消定时发送？"),
-        text=row.text,
+        ("Do not send", "不发送"),
+        act.cancel(scheduled=row.id),
+        ui.set(sure=""),
+        row.text,
         no=("Keep", "保留"),
-        yes=("Do not send", "不发送"),
-        do=act.cancel(scheduled=row.id),
-        dismiss=ui.set(sure=""),
     )
 
 

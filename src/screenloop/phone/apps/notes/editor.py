@@ -15,7 +15,7 @@ from screenloop.phone.apps.notes.views import COLOURS, hue_of
 def question(ui: k.Ui, title: k.Words, text: k.Words, yes: k.Words, do: k.Do) -> k.Dialog:
     """Return the question before something is thrown away; open while local `sure` is set."""
     no = ui.set(sure="")
-    return k.Dialog.question(title, text=text, yes=yes, do=k.Both(first=do, then=no), dismiss=no)
+    return k.Dialog.question(title, yes, k.Both(first=do, then=no), no, text)
 
 
 def trash_question(ui: k.Ui, note: state.Note, do: k.Do) -> k.Dialog:
@@ -78,13 +78,13 @@ def _note_dialog(s: State, ui: k.Ui, note: state.Note) -> k.Dialog | None:
     )
     return k.Dialog.question(
         note.title,
-        dismiss=closed,
+        ("Trash", "回收站"),
+        ui.set(menu=False, sure=note.id),
+        closed,
         body=tuple(
             k.Row(words, lead=k.Glyph(icon, size_px=36), do=k.Both(first=closed, then=do))
             for icon, words, do in choices
         ),
-        yes=("Trash", "回收站"),
-        do=ui.set(menu=False, sure=note.id),
     )
 
 

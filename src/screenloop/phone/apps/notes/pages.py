@@ -90,13 +90,13 @@ def _card_dialog(s: State, ui: k.Ui) -> k.Dialog | None:
     )
     return k.Dialog.question(
         note.title,
-        dismiss=closed,
+        ("Trash", "回收站"),
+        ui.set(menu="", sure=note.id),
+        closed,
         body=tuple(
             k.Row(words, lead=k.Glyph(icon, size_px=36), do=k.Both(first=closed, then=do))
             for icon, words, do in choices
         ),
-        yes=("Trash", "回收站"),
-        do=ui.set(menu="", sure=note.id),
     )
 
 
@@ -199,10 +199,10 @@ def folder_page(s: State, ui: k.Ui, folder: state.FolderId) -> k.Page:
         saving = k.Both(first=act.rename_folder(folder=folder, name=name.value), then=closed)
         dialog = k.Dialog.question(
             ("Rename folder", "重命名文件夹"),
+            ("Save", "保存"),
+            saving,
+            closed,
             body=(name,),
-            yes=("Save", "保存"),
-            do=saving,
-            dismiss=closed,
             danger=False,
         )
     return k.Page(

@@ -275,7 +275,7 @@ def gadget_page(s: State, ui: k.Ui, device: GadgetId) -> k.Page:
         ("Forget device?", "忘记设备？"),
         ("Forget", "忘记"),
         act.forget_gadget(device=device),
-        text=g.name,
+        g.name,
     )
     body: list[k.Widget] = []
     if not ui.system.bluetooth:

@@ -185,7 +185,7 @@ def usage_page(s: State, ui: k.Ui, app: state.UsageId) -> k.Page:
         ("Clear cache?", "清除缓存？"),
         ("Clear", "清除"),
         act.clear_cache(app=app),
-        text=size_words(row.cache_mb),
+        size_words(row.cache_mb),
         danger=False,
     )
     return k.Page(
@@ -240,7 +240,7 @@ def account_page(s: State, ui: k.Ui, account: state.AccountId) -> k.Page:
         ("Remove account?", "移除账户？"),
         ("Remove", "移除"),
         act.remove_account(account=account),
-        text=row.email,
+        row.email,
     )
     return k.Page(
         dict(SERVICES)[row.service],

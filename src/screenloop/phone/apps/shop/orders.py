@@ -44,11 +44,11 @@ def _quantity_dialog(s: State, ui: k.Ui) -> k.Dialog | None:
     save = k.Both(first=act.set_quantity(line=line.id, quantity=quantity.value), then=closed)
     return k.Dialog.question(
         ("Change quantity", "修改数量"),
-        text=p.name,
+        ("Save", "保存"),
+        save,
+        closed,
+        p.name,
         body=(quantity,),
-        dismiss=closed,
-        yes=("Save", "保存"),
-        do=save,
         danger=False,
     )
 
@@ -223,7 +223,7 @@ def order_page(s: State, ui: k.Ui, order: st.OrderId) -> k.Page:
             ("Cancel order?", "取消订单？"),
             ("Cancel order", "取消订单"),
             act.cancel(order=order, reason=why.value),
-            text=o.number,
+            o.number,
             body=(why,),
             no=views.BACK,
         )
@@ -234,7 +234,7 @@ def order_page(s: State, ui: k.Ui, order: st.OrderId) -> k.Page:
             ("Return order?", "申请退货？"),
             ("Return order", "退货"),
             act.give_back(order=order, reason=back.value),
-            text=o.number,
+            o.number,
             body=(back,),
             no=views.BACK,
         )

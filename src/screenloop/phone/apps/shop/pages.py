@@ -338,7 +338,7 @@ def address_page(s: State, ui: k.Ui, address: AddressId) -> k.Page:
         ("Delete address?", "删除地址？"),
         ("Delete", "删除"),
         act.delete_address(address=address),
-        text=views.address_line(a),
+        views.address_line(a),
         no=views.BACK,
     )
     bin_it = k.IconButton("trash", ("Delete", "删除"), ui.set(sure=True))

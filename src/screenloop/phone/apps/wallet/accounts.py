@@ -78,7 +78,7 @@ def bill_page(s: State, ui: k.Ui, bill: state.BillId) -> k.Page:
         button = k.Button(("Pay bill", "支付账单"), act.pay_bill(bill=b.id, source=source.value))
         body += [source, autopay, button]
     sure = ui.question(
-        ("Remove bill?", "移除账单？"), ("Remove", "移除"), act.delete_bill(bill=b.id), text=b.payee
+        ("Remove bill?", "移除账单？"), ("Remove", "移除"), act.delete_bill(bill=b.id), b.payee
     )
     bin_it = k.IconButton("trash", ("Remove", "移除"), ui.set(sure=True))
     return k.Page(b.payee, body, dialog=sure, actions=(bin_it,))
@@ -194,7 +194,7 @@ def card_page(s: State, ui: k.Ui, card: CardId) -> k.Page:
         body += [k.Heading(("Payments", "付款")), *(transaction_row(ui, t) for t in used)]
     title = f"{c.bank} {c.last4}"
     sure = ui.question(
-        ("Remove card?", "移除银行卡？"), ("Remove", "移除"), act.delete_card(card=card), text=title
+        ("Remove card?", "移除银行卡？"), ("Remove", "移除"), act.delete_card(card=card), title
     )
     bin_it = k.IconButton("trash", ("Remove", "移除"), ui.set(sure=True))
     return k.Page(c.bank, body, dialog=sure, actions=(bin_it,))

@@ -16,6 +16,31 @@ from screenloop.phone.apps.wallet.state import Amount, BillId, State, app, at, c
 # ---- actions: people and balance ----------------------------------------------------------------
 
 
+def _book(
+    s: State,
+    ctx: k.Ctx,
+    title: str,
+    cents: int,
+    *,
+    category: seed.Category = "transfer",
+    source: str = seed.BALANCE,
+    note: str = "",
+    person: str = "",
+) -> seed.Transaction:
+    """Keep what came in (above zero) or went out."""
+    return s.transactions.add(
+        seed.Transaction(
+            title=title,
+            category=category,
+            amount_cents=cents,
+            at_s=ctx.now_s,
+            source=source,
+            note=note,
+            person=person,
+        )
+    )
+
+
 @app.action(
     "money.send",
     tool=True,
@@ -28,17 +53,7 @@ def send(s: State, ctx: k.Ctx, person: seed.PersonId, amount: Amount, note: seed
     """Send dollars from the balance to a contact."""
     cents, name = cents_of(ctx, amount), state.name_of(ctx, person)
     take(s, ctx, cents, seed.BALANCE)
-    row = s.transactions.add(
-        seed.Transaction(
-            title=name,
-            category="transfer",
-            amount_cents=-cents,
-            at_s=ctx.now_s,
-            source=seed.BALANCE,
-            note=note.strip(),
-            person=person,
-        )
-    )
+    row = _book(s, ctx, name, -cents, note=note.strip(), person=person)
     ctx.toast(ctx.t(f"Sent {money(cents)} to {name}", f"已向{name}转账{money(cents)}"))
     state.done(ctx, row)
 
@@ -71,17 +86,7 @@ def settle(s: State, ctx: k.Ctx, request: state.RequestId) -> None:
         return
     s.requests.update(request, state="paid")
     s.balance_cents += row.amount_cents
-    got = s.transactions.add(
-        seed.Transaction(
-            title=row.name,
-            category="transfer",
-            amount_cents=row.amount_cents,
-            at_s=ctx.now_s,
-            source=seed.BALANCE,
-            note=row.note,
-            person=row.person,
-        )
-    )
+    got = _book(s, ctx, row.name, row.amount_cents, note=row.note, person=row.person)
     ctx.notify(
         ctx.t("Money received", "收到转账"),
         ctx.t(
@@ -110,17 +115,7 @@ def approve(s: State, ctx: k.Ctx, request: state.RequestId) -> None:
     row = _open_request(s, ctx, request, incoming=True)
     take(s, ctx, row.amount_cents, seed.BALANCE)
     s.requests.update(request, state="paid")
-    s.transactions.add(
-        seed.Transaction(
-            title=row.name,
-            category="transfer",
-            amount_cents=-row.amount_cents,
-            at_s=ctx.now_s,
-            source=seed.BALANCE,
-            note=row.note,
-            person=row.person,
-        )
-    )
+    _book(s, ctx, row.name, -row.amount_cents, note=row.note, person=row.person)
     ctx.toast(ctx.t(f"Paid {row.name}", f"已支付给{row.name}"))
 
 
@@ -165,15 +160,7 @@ def top_up(s: State, ctx: k.Ctx, card: seed.CardId, amount: Amount) -> None:
     if not ctx.of(k.SystemState).online:
         ctx.refuse(ctx.t("You are offline", "当前没有网络"))
     s.balance_cents += cents
-    row = s.transactions.add(
-        seed.Transaction(
-            title=ctx.t("Top-up", "充值"),
-            category="transfer",
-            amount_cents=cents,
-            at_s=ctx.now_s,
-            source=card,
-        )
-    )
+    row = _book(s, ctx, ctx.t("Top-up", "充值"), cents, source=card)
     ctx.toast(ctx.t(f"{money(cents)} added", f"已充值{money(cents)}"))
     state.done(ctx, row)
 
@@ -234,15 +221,7 @@ def pay_bill(s: State, ctx: k.Ctx, bill: BillId, source: state.Source = seed.BAL
         ctx.refuse(ctx.t("This bill is paid already", "账单已支付"))
     take(s, ctx, row.amount_cents, source)
     s.bills.update(bill, paid=True)
-    s.transactions.add(
-        seed.Transaction(
-            title=row.payee,
-            category="bills",
-            amount_cents=-row.amount_cents,
-            at_s=ctx.now_s,
-            source=source,
-        )
-    )
+    _book(s, ctx, row.payee, -row.amount_cents, category="bills", source=source)
     ctx.toast(ctx.t(f"{row.payee} paid", f"已支付{row.payee}"))
 
 
@@ -446,15 +425,8 @@ def pay(s: State, ctx: k.Ctx, payment: state.PaymentId, source: state.Source) ->
     row = _open_payment(s, ctx, payment)
     take(s, ctx, row.amount_cents, source)
     s.payments.update(payment, state="paid", source=source)
-    receipt = s.transactions.add(
-        seed.Transaction(
-            title=row.merchant,
-            category="shopping",
-            amount_cents=-row.amount_cents,
-            at_s=ctx.now_s,
-            source=source,
-            note=row.order,
-        )
+    receipt = _book(
+        s, ctx, row.merchant, -row.amount_cents, category="shopping", source=source, note=row.order
     )
     ctx.call(k.Call(app=row.app, action=row.action, args={**row.args, "receipt": receipt.id}))
     ctx.toast(ctx.t(f"Paid {money(row.amount_cents)}", f"已支付{money(row.amount_cents)}"))
@@ -487,15 +459,13 @@ def void_payment(s: State, ctx: k.Ctx, order: str) -> None:
 def refund(s: State, ctx: k.Ctx, merchant: str, amount_cents: int, order: str) -> None:
     """Give money back to the balance."""
     s.balance_cents += amount_cents
-    row = s.transactions.add(
-        seed.Transaction(
-            title=merchant,
-            category="shopping",
-            amount_cents=amount_cents,
-            at_s=ctx.now_s,
-            source=seed.BALANCE,
-            note=ctx.t(f"Refund {order}", f"退款{order}"),
-        )
+    row = _book(
+        s,
+        ctx,
+        merchant,
+        amount_cents,
+        category="shopping",
+        note=ctx.t(f"Refund {order}", f"退款{order}"),
     )
     ctx.notify(
         ctx.t("Refund received", "收到退款"),
