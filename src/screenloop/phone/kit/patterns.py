@@ -65,9 +65,20 @@ def value_is(field: str, argument: str) -> Holds:
     return lambda before, after, a: bool(getattr(after, field) == getattr(a, argument))
 
 
-def row_has(table: str, row: str, **fields: str) -> Holds:
-    """Return the check of the row which an argument names: each field is what its argument says."""
-    return lambda before, after, a: all(
-        getattr(getattr(after, table)[getattr(a, row)], field) == getattr(a, argument)
-        for field, argument in fields.items()
-    )
+def row_has(table: str, row: str, **fields: str | int) -> Holds:
+    """Return the check of the row which an argument names.
+
+    Args:
+        table: its table.
+        row: the argument that names it.
+        fields: what they are afterwards: a number or truth value, or the name of an argument.
+    """
+
+    def holds(before: Any, after: Any, a: Any) -> bool:
+        kept = getattr(after, table)[getattr(a, row)]
+        return all(
+            getattr(kept, field) == (getattr(a, value) if isinstance(value, str) else value)
+            for field, value in fields.items()
+        )
+
+    return holds

@@ -125,7 +125,7 @@ def snooze(s: State, ctx: k.Ctx, alarm: state.AlarmId) -> None:
     "alarms.dismiss",
     tool=True,
     writes=["alarms"],
-    check=lambda before, after, a: not after.alarms[a.alarm].ringing,
+    check=k.row_has("alarms", "alarm", ringing=False),
 )
 def dismiss(s: State, ctx: k.Ctx, alarm: state.AlarmId) -> None:
     """Stop an alarm that rings or is snoozed."""

@@ -61,10 +61,7 @@ def copy(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
 
 
 @app.action(
-    "photos.trash",
-    tool=True,
-    writes=["photos"],
-    check=lambda before, after, a: after.photos[a.photo].trashed,
+    "photos.trash", tool=True, writes=["photos"], check=k.row_has("photos", "photo", trashed=True)
 )
 def trash(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
     """Move a photo to the trash."""
@@ -77,7 +74,7 @@ def trash(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
     "photos.restore",
     tool=True,
     writes=["photos"],
-    check=lambda before, after, a: not after.photos[a.photo].trashed,
+    check=k.row_has("photos", "photo", trashed=False),
 )
 def restore(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
     """Bring a photo back from the trash."""

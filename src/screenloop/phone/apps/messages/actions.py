@@ -155,7 +155,7 @@ def delete_message(s: State, ctx: k.Ctx, message: state.MessageId) -> None:
     "threads.mark_read",
     tool=True,
     writes=["threads"],
-    check=lambda before, after, a: after.threads[a.thread].unread == 0,
+    check=k.row_has("threads", "thread", unread=0),
 )
 def mark_read(s: State, ctx: k.Ctx, thread: ThreadId) -> None:
     """Mark a conversation as read."""

@@ -147,7 +147,7 @@ def duplicate(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
     "notes.trash",
     tool="Move a note to the trash.",
     writes=["notes"],
-    check=lambda before, after, a: after.notes[a.note].trashed,
+    check=k.row_has("notes", "note", trashed=True),
 )
 def trash(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
     """Move a note to the trash; its reminder is dropped."""
@@ -156,10 +156,7 @@ def trash(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
 
 
 @app.action(
-    "notes.restore",
-    tool=True,
-    writes=["notes"],
-    check=lambda before, after, a: not after.notes[a.note].trashed,
+    "notes.restore", tool=True, writes=["notes"], check=k.row_has("notes", "note", trashed=False)
 )
 def restore(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
     """Take a note out of the trash."""
@@ -220,10 +217,7 @@ def remind(s: State, ctx: k.Ctx, note: state.NoteId, date: Day, time: Clock) -> 
 
 
 @app.action(
-    "notes.unremind",
-    tool=True,
-    writes=["notes"],
-    check=lambda before, after, a: after.notes[a.note].remind_s == 0,
+    "notes.unremind", tool=True, writes=["notes"], check=k.row_has("notes", "note", remind_s=0)
 )
 def unremind(s: State, ctx: k.Ctx, note: state.NoteId) -> None:
     """Remove a note's reminder."""

@@ -88,7 +88,7 @@ def set_permission(
     "networks.join",
     tool="Connect to a Wi-Fi network; a saved one needs no password.",
     writes=["networks", "os.wifi_network"],
-    check=lambda before, after, a: after.networks[a.network].saved,
+    check=k.row_has("networks", "network", saved=True),
 )
 def join(s: State, ctx: k.Ctx, network: state.NetworkId, password: state.Password = "") -> None:
     """Connect to a Wi-Fi network and keep it."""
@@ -128,7 +128,7 @@ def add_network(s: State, ctx: k.Ctx, name: state.Name, password: state.Password
     "networks.forget",
     tool="Forget a saved Wi-Fi network.",
     writes=["networks", "os.wifi_network"],
-    check=lambda before, after, a: not after.networks[a.network].saved,
+    check=k.row_has("networks", "network", saved=False),
 )
 def forget_network(s: State, ctx: k.Ctx, network: state.NetworkId) -> None:
     """Forget a saved Wi-Fi network, and leave it."""
@@ -176,7 +176,7 @@ def set_data_limit(s: State, ctx: k.Ctx, gigabytes: state.Gigabytes) -> None:
     "devices.pair",
     tool="Pair a Bluetooth device in reach.",
     writes=["gadgets"],
-    check=lambda before, after, a: after.gadgets[a.device].paired,
+    check=k.row_has("gadgets", "device", paired=True),
 )
 def pair(s: State, ctx: k.Ctx, device: state.GadgetId) -> None:
     """Pair a Bluetooth device in reach and connect it."""
@@ -222,7 +222,7 @@ def rename_gadget(s: State, ctx: k.Ctx, device: state.GadgetId, name: state.Name
     "devices.forget",
     tool=True,
     writes=["gadgets"],
-    check=lambda before, after, a: not after.gadgets[a.device].paired,
+    check=k.row_has("gadgets", "device", paired=False),
 )
 def forget_gadget(s: State, ctx: k.Ctx, device: state.GadgetId) -> None:
     """Unpair a Bluetooth device."""
@@ -344,7 +344,7 @@ def remove_account(s: State, ctx: k.Ctx, account: state.AccountId) -> None:
     "storage.clear_cache",
     tool=True,
     writes=["storage"],
-    check=lambda before, after, a: after.storage[a.app].cache_mb == 0,
+    check=k.row_has("storage", "app", cache_mb=0),
 )
 def clear_cache(s: State, ctx: k.Ctx, app: state.UsageId) -> None:
     """Clear the cache of an app."""

@@ -212,7 +212,7 @@ def add_bill(
     "bills.pay",
     tool=True,
     writes=["bills", "transactions", "balance_cents"],
-    check=lambda before, after, a: after.bills[a.bill].paid,
+    check=k.row_has("bills", "bill", paid=True),
 )
 def pay_bill(s: State, ctx: k.Ctx, bill: BillId, source: state.Source = seed.BALANCE) -> None:
     """Pay a bill from the balance or a card (source: balance or a card's id)."""
@@ -330,10 +330,7 @@ def resend(s: State, ctx: k.Ctx, card: seed.CardId) -> None:
 
 
 @app.action(
-    "cards.verify",
-    tool=True,
-    writes=["cards"],
-    check=lambda before, after, a: after.cards[a.card].verified,
+    "cards.verify", tool=True, writes=["cards"], check=k.row_has("cards", "card", verified=True)
 )
 def verify(
     s: State, ctx: k.Ctx, card: seed.CardId, code: Annotated[str, msgspec.Meta(max_length=10)]
