@@ -96,9 +96,13 @@ class _ToolFunction:
         self.app = app
         self.name = name
         self.run = run
-        doc = inspect.getdoc(run) or ""
-        self.tool = tool if isinstance(tool, str) else doc if tool else ""
         self.where = source_of(run)
+        doc = inspect.getdoc(run) or ""
+        if tool is True and not doc:
+            raise ConfigError(
+                f"{self.where}: {name!r} has no docstring to tell agents what it does"
+            )
+        self.tool = tool if isinstance(tool, str) else doc if tool else ""
         self.signature = _Signature(run, self.where)
 
     @property

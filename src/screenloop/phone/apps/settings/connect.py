@@ -26,6 +26,13 @@ def system_switch(
     return k.Switch(label, on, act.set_switch(name=name, on=not on), icon=icon, subtitle=subtitle)
 
 
+def choice_row(words: k.Words, chosen: bool, do: k.Do) -> k.Row:
+    """Return one of several choices, marked where it is the chosen one."""
+    return k.Row(
+        words, lead=k.Glyph("radio_checked" if chosen else "radio"), selected=chosen, do=do
+    )
+
+
 def wifi_words(ui: k.Ui) -> str:
     """Return what Wi-Fi is doing."""
     if not ui.system.wifi:

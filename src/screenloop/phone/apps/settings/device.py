@@ -5,7 +5,7 @@ from __future__ import annotations
 from screenloop.phone import kit as k
 from screenloop.phone.apps.settings import actions as act
 from screenloop.phone.apps.settings import state as st
-from screenloop.phone.apps.settings.connect import system_switch
+from screenloop.phone.apps.settings.connect import choice_row, system_switch
 from screenloop.phone.apps.settings.state import State, app
 
 
@@ -109,12 +109,7 @@ def sound_page(s: State, ui: k.Ui) -> k.Page:
 def ringtone_page(s: State, ui: k.Ui) -> k.Page:
     """Choose the ringtone."""
     rows = tuple(
-        k.Row(
-            name,
-            do=act.set_ringtone(ringtone=name),
-            selected=s.ringtone == name,
-            lead=k.Glyph("radio_checked" if s.ringtone == name else "radio"),
-        )
+        choice_row(name, s.ringtone == name, act.set_ringtone(ringtone=name))
         for name in st.RINGTONES
     )
     return k.Page(("Ringtone", "铃声"), (k.Card(rows),))
@@ -124,12 +119,7 @@ def ringtone_page(s: State, ui: k.Ui) -> k.Page:
 def chime_page(s: State, ui: k.Ui) -> k.Page:
     """Choose the sound of notifications."""
     rows = tuple(
-        k.Row(
-            name,
-            do=act.set_notification_sound(sound=name),
-            selected=s.notification_sound == name,
-            lead=k.Glyph("radio_checked" if s.notification_sound == name else "radio"),
-        )
+        choice_row(name, s.notification_sound == name, act.set_notification_sound(sound=name))
         for name in st.CHIMES
     )
     return k.Page(("Notification sound", "通知音"), (k.Card(rows),))

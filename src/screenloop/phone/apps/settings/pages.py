@@ -96,11 +96,8 @@ def language_page(s: State, ui: k.Ui) -> k.Page:
     """The language of the phone."""
     choices = (("en", "English"), ("zh", "简体中文"))
     rows = tuple(
-        k.Row(
-            words,
-            do=act.set_language(language="en" if lang == "en" else "zh"),
-            selected=ui.lang == lang,
-            lead=k.Glyph("radio_checked" if ui.lang == lang else "radio"),
+        connect.choice_row(
+            words, ui.lang == lang, act.set_language(language="en" if lang == "en" else "zh")
         )
         for lang, words in choices
     )
