@@ -38,19 +38,19 @@ class Number(MatcherBase, frozen=True, kw_only=True, tag="number"):
     max: float | None = None
 
 
-class Money(MatcherBase, frozen=True, kw_only=True, tag="money"):
+class Money(MatcherBase, frozen=True, kw_only=False, tag="money"):
     """An amount in cents; answers may write it as `12.50`, `$12.5` or `1,200`."""
 
     cents: int
 
 
-class Date(MatcherBase, frozen=True, kw_only=True, tag="date"):
+class Date(MatcherBase, frozen=True, kw_only=False, tag="date"):
     """A calendar day, ISO `YYYY-MM-DD`; also matches the day of a timestamp in seconds."""
 
     value: str
 
 
-class Time(MatcherBase, frozen=True, kw_only=True, tag="time"):
+class Time(MatcherBase, frozen=True, kw_only=False, tag="time"):
     """A time of day `HH:MM` (24 hours), within `tol_min` minutes."""
 
     value: str
@@ -64,7 +64,7 @@ class Duration(MatcherBase, frozen=True, kw_only=True, tag="duration"):
     tol_s: float = 0.0
 
 
-class Text(MatcherBase, frozen=True, kw_only=True, tag="text"):
+class Text(MatcherBase, frozen=True, kw_only=False, tag="text"):
     """Text.
 
     `exact` compares as is; `normal` folds case, spaces and punctuation at the ends; `contains`
@@ -78,7 +78,7 @@ class Text(MatcherBase, frozen=True, kw_only=True, tag="text"):
     """Wrong values that a guess would list as well."""
 
 
-class Set(MatcherBase, frozen=True, kw_only=True, tag="set"):
+class Set(MatcherBase, frozen=True, kw_only=False, tag="set"):
     """The same items in any order; answers may list them with commas, `and` or new lines."""
 
     values: tuple[str | int | float, ...]

@@ -92,12 +92,17 @@ def source_of(function: Callable[..., Any]) -> str:
 class _ToolFunction:
     """A function of an app that agents may call as a tool."""
 
-    def __init__(self, app: str, name: str, run: Callable[..., Any], tool: str) -> None:
+    def __init__(self, app: str, name: str, run: Callable[..., Any], tool: str | bool) -> None:
         self.app = app
         self.name = name
         self.run = run
-        self.tool = tool
         self.where = source_of(run)
+        doc = inspect.getdoc(run) or ""
+        if tool is True and not doc:
+            raise ConfigError(
+                f"{self.where}: {name!r} has no docstring to tell agents what it does"
+            )
+        self.tool = tool if isinstance(tool, str) else doc if tool else ""
         self.signature = _Signature(run, self.where)
 
     @property
@@ -219,7 +224,7 @@ class App(Generic[S]):
         self,
         name: str,
         *,
-        tool: str = "",
+        tool: str | bool = "",
         writes: list[str],
         check: Callable[[Any, Any, Any], bool] | None = None,
     ) -> Callable[[Callable[Concatenate[S, Ctx, P], None]], AppAction[P]]:
@@ -227,7 +232,8 @@ class App(Generic[S]):
 
         Args:
             name: dotted, unique in the app.
-            tool: one sentence for agents; empty keeps it from being a tool.
+            tool: one sentence for agents, `True` for the function's docstring; empty keeps it
+                from being a tool.
             writes: fields it may write: `table`, `scalar`, or `app.table` of another app.
             check: `(before, after, args) -> bool`, what must hold after it ran.
         """
@@ -250,13 +256,13 @@ class App(Generic[S]):
         return declare
 
     def query(
-        self, name: str, *, tool: str, shows: str = ""
+        self, name: str, *, tool: str | bool = True, shows: str = ""
     ) -> Callable[[Callable[..., Any]], Query]:
         """Declare a look-up tool: `(s, ctx, ...) -> JSON value`.
 
         Args:
             name: dotted, unique in the app.
-            tool: one sentence for agents.
+            tool: one sentence for agents, by default the function's docstring.
             shows: path template of the page where a person sees the same, filled with the
                 arguments; the others are values of that page (the text in its search field).
                 Golden solutions that look something up need it.

@@ -164,10 +164,10 @@ class Ui:
     def question(
         self,
         title: Words,
-        *,
         yes: Words,
         do: Do,
         text: Words = "",
+        *,
         no: Words = CANCEL,
         body: tuple[Widget, ...] = (),
         danger: bool = True,

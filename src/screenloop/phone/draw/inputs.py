@@ -96,7 +96,7 @@ class Field(Struct, frozen=True, kw_only=True):
         )
 
 
-class Switch(Struct, frozen=True, kw_only=True):
+class Switch(Struct, frozen=True, kw_only=False):
     """A row with a switch."""
 
     label: Words
@@ -133,7 +133,7 @@ class Switch(Struct, frozen=True, kw_only=True):
         d.node(Node("switch", label, box, do=do, checked=self.value, enabled=self.enabled))
 
 
-class Check(Struct, frozen=True, kw_only=True):
+class Check(Struct, frozen=True, kw_only=False):
     """A row with a check box; a done one is struck through where `strike`."""
 
     label: Words
@@ -166,7 +166,7 @@ class Check(Struct, frozen=True, kw_only=True):
         d.node(Node("checkbox", label, box, do=self.do, long=self.long, checked=self.value))
 
 
-class Chip(Struct, frozen=True, kw_only=True):
+class Chip(Struct, frozen=True, kw_only=False):
     """One of several choices."""
 
     words: Words
@@ -174,7 +174,7 @@ class Chip(Struct, frozen=True, kw_only=True):
     selected: bool = False
 
 
-class Chips(Struct, frozen=True, kw_only=True):
+class Chips(Struct, frozen=True, kw_only=False):
     """Choices side by side, in as many lines as they need."""
 
     chips: tuple[Chip, ...]
@@ -213,7 +213,7 @@ class Chips(Struct, frozen=True, kw_only=True):
             y += 44
 
 
-class Stepper(Struct, frozen=True, kw_only=True):
+class Stepper(Struct, frozen=True, kw_only=False):
     """A whole number with minus and plus."""
 
     label: Words
@@ -241,7 +241,7 @@ class Stepper(Struct, frozen=True, kw_only=True):
             d.node(Node("button", f"{label} {sign}", box, do=do, enabled=enabled, value=value))
 
 
-class Slider(Struct, frozen=True, kw_only=True):
+class Slider(Struct, frozen=True, kw_only=False):
     """A track from 0 to 1 that is tapped or dragged."""
 
     label: Words

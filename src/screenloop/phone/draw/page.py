@@ -23,7 +23,7 @@ class Tab(Struct, frozen=True, kw_only=True):
     badge: int = 0
 
 
-class Fab(Struct, frozen=True, kw_only=True):
+class Fab(Struct, frozen=True, kw_only=False):
     """The floating main action of a page."""
 
     icon: str
@@ -31,7 +31,7 @@ class Fab(Struct, frozen=True, kw_only=True):
     do: Do
 
 
-class DialogButton(Struct, frozen=True, kw_only=True):
+class DialogButton(Struct, frozen=True, kw_only=False):
     """An answer to a dialog."""
 
     words: Words
@@ -52,11 +52,11 @@ class Dialog(Struct, frozen=True, kw_only=True):
     def question(
         cls,
         title: Words,
-        *,
         yes: Words,
         do: Do,
         dismiss: Do,
         text: Words = "",
+        *,
         no: Words = CANCEL,
         body: tuple[Widget, ...] = (),
         danger: bool = True,
@@ -104,7 +104,7 @@ class Dialog(Struct, frozen=True, kw_only=True):
             x += width
 
 
-class Page(Struct, frozen=True, kw_only=True):
+class Page(Struct, frozen=True, kw_only=False):
     """What a page function returns."""
 
     title: Words
@@ -243,7 +243,7 @@ def _draw_fab(d: Canvas, fab: Fab, bottom: int) -> None:
     d.node(Node("button", d.words(fab.words), Box(x, y, 58, 58), do=fab.do))
 
 
-class Sheet(Struct, frozen=True, kw_only=True):
+class Sheet(Struct, frozen=True, kw_only=False):
     """A system panel over the page: from the top (shade) or from the bottom (share, picker)."""
 
     title: Words

@@ -10,7 +10,7 @@ from screenloop.types import Struct
 AVATAR_TINTS = ("#3b6fd4", "#0f8a6d", "#b4538a", "#8a5cd1", "#c2652a", "#2a8ca3", "#6a7f2c")
 
 
-class Avatar(Struct, frozen=True, kw_only=True):
+class Avatar(Struct, frozen=True, kw_only=False):
     """A round badge with a person's initials, coloured by the name."""
 
     name: str
@@ -34,7 +34,7 @@ class Avatar(Struct, frozen=True, kw_only=True):
         d.centered(initials, x, top, self.size_px, size, ink, bold=True)
 
 
-class Glyph(Struct, frozen=True, kw_only=True):
+class Glyph(Struct, frozen=True, kw_only=False):
     """An icon on a soft round ground."""
 
     icon: str
@@ -50,7 +50,7 @@ class Glyph(Struct, frozen=True, kw_only=True):
         d.icon(self.icon, x + offset, y + offset, inner, tint)
 
 
-class Thumb(Struct, frozen=True, kw_only=True):
+class Thumb(Struct, frozen=True, kw_only=False):
     """A small picture at the head of a row."""
 
     kind: str
@@ -64,7 +64,7 @@ class Thumb(Struct, frozen=True, kw_only=True):
 Lead = Avatar | Glyph | Thumb
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class Row(Struct, frozen=True, kw_only=False):
     """One line of a list: lead, title, subtitle, trailing text or icon."""
 
     title: Words
@@ -141,7 +141,7 @@ class Row(Struct, frozen=True, kw_only=True):
             d.text(trailing, right - side, top, side, 13, t.muted, align="right", role=None)
 
 
-class Picture(Struct, frozen=True, kw_only=True):
+class Picture(Struct, frozen=True, kw_only=False):
     """A generated picture, square unless `height_px` is given."""
 
     kind: str
@@ -185,7 +185,7 @@ class Picture(Struct, frozen=True, kw_only=True):
         )
 
 
-class Tile(Struct, frozen=True, kw_only=True):
+class Tile(Struct, frozen=True, kw_only=False):
     """A product card: picture, name, price."""
 
     kind: str
@@ -212,7 +212,7 @@ class Tile(Struct, frozen=True, kw_only=True):
         d.node(Node("button", label, Box(x, y, w, h), do=self.do))
 
 
-class Bubble(Struct, frozen=True, kw_only=True):
+class Bubble(Struct, frozen=True, kw_only=False):
     """One chat message, ours on the right."""
 
     words: Words

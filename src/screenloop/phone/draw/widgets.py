@@ -52,7 +52,7 @@ class Space(Struct, frozen=True, kw_only=False):
         """Draw nothing."""
 
 
-class Paragraph(Struct, frozen=True, kw_only=True):
+class Paragraph(Struct, frozen=True, kw_only=False):
     """A paragraph, or a single line."""
 
     words: Words
@@ -85,7 +85,7 @@ class Paragraph(Struct, frozen=True, kw_only=True):
         )
 
 
-class Heading(Struct, frozen=True, kw_only=True):
+class Heading(Struct, frozen=True, kw_only=False):
     """The small title above a group, with an optional link on the right."""
 
     words: Words
@@ -117,7 +117,7 @@ class Divider(Struct, frozen=True, kw_only=True):
         d.box(x + self.inset_px, y, w - self.inset_px, 1, d.theme.line)
 
 
-class Card(Struct, frozen=True, kw_only=True):
+class Card(Struct, frozen=True, kw_only=False):
     """A raised surface that holds other widgets."""
 
     children: tuple[Widget, ...]
@@ -140,7 +140,7 @@ class Card(Struct, frozen=True, kw_only=True):
         draw_stack(d, self.children, x + MARGIN_PX, y + self.pad_px, inner)
 
 
-class Button(Struct, frozen=True, kw_only=True):
+class Button(Struct, frozen=True, kw_only=False):
     """A wide button."""
 
     words: Words
@@ -176,7 +176,7 @@ class Button(Struct, frozen=True, kw_only=True):
         d.node(Node("button", label, box, do=do, enabled=self.enabled))
 
 
-class IconButton(Struct, frozen=True, kw_only=True):
+class IconButton(Struct, frozen=True, kw_only=False):
     """A round button with an icon; the label is read aloud."""
 
     icon: str
@@ -202,7 +202,7 @@ class IconButton(Struct, frozen=True, kw_only=True):
         self.place(d, x + (w - 44) // 2, y + 2)
 
 
-class ActionButton(Struct, frozen=True, kw_only=True):
+class ActionButton(Struct, frozen=True, kw_only=False):
     """A round tinted button with its name under it, for rows of main actions."""
 
     icon: str
@@ -224,7 +224,7 @@ class ActionButton(Struct, frozen=True, kw_only=True):
         d.node(Node("button", label, Box(x, y + 2, w, 80), do=self.do, selected=self.selected))
 
 
-class Line(Struct, frozen=True, kw_only=True):
+class Line(Struct, frozen=True, kw_only=False):
     """Widgets side by side, equally wide (or by `shares`)."""
 
     children: tuple[Widget, ...]
@@ -248,7 +248,7 @@ class Line(Struct, frozen=True, kw_only=True):
             left += width + self.gap_px
 
 
-class Grid(Struct, frozen=True, kw_only=True):
+class Grid(Struct, frozen=True, kw_only=False):
     """Widgets in rows of `columns`."""
 
     children: tuple[Widget, ...]
@@ -276,7 +276,7 @@ class Grid(Struct, frozen=True, kw_only=True):
             y += max(c.height(d, cell) for c in row) + self.gap_px
 
 
-class Empty(Struct, frozen=True, kw_only=True):
+class Empty(Struct, frozen=True, kw_only=False):
     """What a list shows when there is nothing in it."""
 
     icon: str
@@ -291,7 +291,7 @@ class Empty(Struct, frozen=True, kw_only=True):
         d.text(self.words, x + 32, y + 128, w - 64, 15, d.theme.muted, align="center", lines=2)
 
 
-class Big(Struct, frozen=True, kw_only=True):
+class Big(Struct, frozen=True, kw_only=False):
     """A large figure with a caption: a balance, a timer, a date."""
 
     words: Words
@@ -307,7 +307,7 @@ class Big(Struct, frozen=True, kw_only=True):
         d.text(self.caption, x, y + 70, w, 14, d.theme.muted, align="center")
 
 
-class Banner(Struct, frozen=True, kw_only=True):
+class Banner(Struct, frozen=True, kw_only=False):
     """A tinted note across the page."""
 
     icon: str

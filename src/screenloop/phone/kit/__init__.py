@@ -61,13 +61,14 @@ from screenloop.phone.draw.widgets import (
     Widget,
 )
 from screenloop.phone.kit.flow_text import read_flows
-from screenloop.phone.kit.patterns import tabs
+from screenloop.phone.kit.patterns import card, gone, link, one_more, row_has, tabs, value_is
 from screenloop.phone.kit.seed_text import Ways, drawn, filled, read_data
 from screenloop.types import Struct
 
 __all__ = ["App", "AppCard", "AppState", "Cast", "Catalog", "Ctx", "Member", "Notification"]
 __all__ += ["Permission", "Record", "Refers", "Refused", "Struct", "SystemState", "Table", "Ui"]
 __all__ += ["CITIES", "OS_ID", "Ways", "drawn", "filled", "read_data"]
+__all__ += ["card", "gone", "link", "one_more", "row_has", "value_is"]
 __all__ += ["enter", "hold", "open_app", "press", "read_flows", "tap", "wait"]
 __all__ += ["Back", "Both", "Call", "Copy", "Do", "Go", "OpenApp", "Overlay", "PickMedia"]
 __all__ += ["SetLocal", "Share"]

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from screenloop.actions import Action, Tool
-from screenloop.criteria import Added, Changed, Check, Expected, Removed
+from screenloop.criteria import Added, Changed, Check, Count, Expected, Removed, Value
 from screenloop.errors import ConfigError, TaskError
 from screenloop.phone.declare.app import AppAction as AppAction
 from screenloop.phone.declare.app import Query, source_of
@@ -95,6 +95,10 @@ class WorldView:
             raise TaskError(f"no row fits in world seed {self.seed}")
         return self.rng.choice(found)
 
+    def one_of(self, *options: T) -> T:
+        """Return one of the options."""
+        return self.rng.choice(options)
+
     def sample(
         self, rows: Iterable[T], count: int, fits: Callable[[T], bool] = lambda row: True
     ) -> list[T]:
@@ -147,6 +151,20 @@ def changed(
     app, table = table.split(".")
     rows = (ids,) if isinstance(ids, str) else tuple(ids)
     return Changed(app=app, table=table, ids=rows, to=to, says=says, **_weight(weight))
+
+
+def value_is(field: str, says: str, to: Expected, /, *, weight: float | None = None) -> Value:
+    """Return the check that a field of an app's state, by `app.path`, has a value now."""
+    app, _, path = field.partition(".")
+    return Value(app=app, path=path, to=to, says=says, **_weight(weight))
+
+
+def counted(
+    table: str, says: str, equals: int, /, *, weight: float | None = None, **where: Expected
+) -> Count:
+    """Return the check that so many rows of a table have these fields."""
+    app, table = table.split(".")
+    return Count(app=app, table=table, where=where, equals=equals, says=says, **_weight(weight))
 
 
 def _weight(weight: float | None) -> dict[str, Any]:

@@ -9,41 +9,22 @@ import msgspec
 from msgspec.structs import replace
 
 from screenloop.phone import kit as k
-from screenloop.phone.apps.calendar.state import (
-    Clock,
-    Day,
-    Event,
-    EventId,
-    Layer,
-    LayerId,
-    Minutes,
-    Occurrence,
-    Repeat,
-    SomeDay,
-    State,
-    Title,
-    app,
-    due_s_of,
-    event_go,
-    falls_on,
-    found_in,
-    is_day,
-    occurrences,
-)
+from screenloop.phone.apps.calendar import state
+from screenloop.phone.apps.calendar.state import Clock, Day, EventId, State, app, event_go, is_day
 from screenloop.phone.apps.contacts.pages import State as Contacts
 
 PLANNED_DAYS = 63
 """How far ahead the next reminder of a repeated event is looked for."""
 
 
-def _plan(ctx: k.Ctx, event: Event) -> None:
+def _plan(ctx: k.Ctx, event: state.Event) -> None:
     """Set a timer for the next time that an event is to be reminded of, unless it is set."""
     if not event.reminder_min:
         return
     day = max(datetime.date.fromisoformat(event.date), datetime.date.fromisoformat(ctx.today()))
     for _ in range(PLANNED_DAYS):
-        due_s = due_s_of(event, day)
-        if falls_on(event, day) and due_s > ctx.now_s:
+        due_s = state.due_s_of(event, day)
+        if state.falls_on(event, day) and due_s > ctx.now_s:
             call = remind(event=event.id, date=day.isoformat(), due_s=due_s)
             timers = ctx.of(k.SystemState).timers
             if not any(t.app == app.id and t.args == call.args for t in timers):
@@ -68,7 +49,7 @@ def _hours(ctx: k.Ctx, date: str, start: str, end: str, all_day: bool) -> tuple[
 
 @app.action(
     "events.add",
-    tool="Put a new event into the calendar.",
+    tool=True,
     writes=["events"],
     check=lambda before, after, a: (
         len(after.events) == len(before.events) + 1
@@ -78,21 +59,21 @@ def _hours(ctx: k.Ctx, date: str, start: str, end: str, all_day: bool) -> tuple[
 def add(
     s: State,
     ctx: k.Ctx,
-    title: Title,
+    title: state.Title,
     date: Day,
     start: Clock = "09:00",
     end: Clock = "10:00",
     all_day: bool = False,
     location: str = "",
     note: str = "",
-    calendar: Layer = "personal",
-    repeat: Repeat = "none",
-    reminder_min: Minutes = 0,
+    calendar: state.Layer = "personal",
+    repeat: state.Repeat = "none",
+    reminder_min: state.Minutes = 0,
 ) -> None:
     """Put a new event into the calendar."""
     start, end = _hours(ctx, date, start, end, all_day)
     event = s.events.add(
-        Event(
+        state.Event(
             title=title.strip(),
             date=date,
             start=start,
@@ -113,7 +94,7 @@ def add(
 
 @app.action(
     "events.edit",
-    tool="Change all details of an event.",
+    tool=True,
     writes=["events"],
     check=lambda before, after, a: (
         after.events[a.event].title == a.title.strip() and after.events[a.event].date == a.date
@@ -123,16 +104,16 @@ def edit(
     s: State,
     ctx: k.Ctx,
     event: EventId,
-    title: Title,
+    title: state.Title,
     date: Day,
     start: Clock,
     end: Clock,
     all_day: bool,
     location: str,
     note: str,
-    calendar: Layer,
-    repeat: Repeat,
-    reminder_min: Minutes,
+    calendar: state.Layer,
+    repeat: state.Repeat,
+    reminder_min: state.Minutes,
 ) -> None:
     """Change all details of an event."""
     start, end = _hours(ctx, date, start, end, all_day)
@@ -160,7 +141,7 @@ def edit(
     "events.move",
     tool="Move an event to another day and time.",
     writes=["events"],
-    check=lambda before, after, a: after.events[a.event].date == a.date,
+    check=k.row_has("events", "event", date="date"),
 )
 def move(s: State, ctx: k.Ctx, event: EventId, date: Day, start: Clock, end: Clock) -> None:
     """Move an event to another day and time; an all-day event keeps its whole day."""
@@ -177,7 +158,7 @@ def move(s: State, ctx: k.Ctx, event: EventId, date: Day, start: Clock, end: Clo
     "events.duplicate",
     tool="Copy an event to a day.",
     writes=["events"],
-    check=lambda before, after, a: len(after.events) == len(before.events) + 1,
+    check=k.one_more("events"),
 )
 def duplicate(s: State, ctx: k.Ctx, event: EventId, date: Day) -> None:
     """Copy an event to a day; the copy does not repeat and asks for no reply."""
@@ -192,12 +173,7 @@ def duplicate(s: State, ctx: k.Ctx, event: EventId, date: Day) -> None:
     ctx.move(event_go(event=row.id, date=date))
 
 
-@app.action(
-    "events.delete",
-    tool="Delete an event with all its repeats.",
-    writes=["events"],
-    check=lambda before, after, a: a.event not in after.events,
-)
+@app.action("events.delete", tool=True, writes=["events"], check=k.gone("events", "event"))
 def delete(s: State, ctx: k.Ctx, event: EventId) -> None:
     """Delete an event with all its repeats."""
     s.events.remove(event)
@@ -207,7 +183,7 @@ def delete(s: State, ctx: k.Ctx, event: EventId) -> None:
 
 @app.action(
     "events.skip",
-    tool="Leave out one day of a repeated event.",
+    tool=True,
     writes=["events"],
     check=lambda before, after, a: a.date in after.events[a.event].skips,
 )
@@ -216,7 +192,7 @@ def skip(s: State, ctx: k.Ctx, event: EventId, date: Day) -> None:
     row = s.events[event]
     if row.repeat == "none" or not is_day(date):
         ctx.refuse(ctx.t("This event does not repeat", "此日程不重复"))
-    if not falls_on(row, datetime.date.fromisoformat(date)):
+    if not state.falls_on(row, datetime.date.fromisoformat(date)):
         ctx.refuse(ctx.t("The event is not on that day", "当天没有此日程"))
     s.events.update(event, skips=sorted([*row.skips, date]))
     ctx.toast(ctx.t("Removed on this day only", "仅删除当天"))
@@ -225,23 +201,20 @@ def skip(s: State, ctx: k.Ctx, event: EventId, date: Day) -> None:
 
 @app.action(
     "events.remind_before",
-    tool="Set how many minutes before an event to remind, 0 for never.",
+    tool=True,
     writes=["events"],
-    check=lambda before, after, a: after.events[a.event].reminder_min == a.reminder_min,
+    check=k.row_has("events", "event", reminder_min="reminder_min"),
 )
-def remind_before(s: State, ctx: k.Ctx, event: EventId, reminder_min: Minutes) -> None:
-    """Set how long before an event to be reminded."""
+def remind_before(s: State, ctx: k.Ctx, event: EventId, reminder_min: state.Minutes) -> None:
+    """Set how many minutes before an event to remind, 0 for never."""
     _plan(ctx, s.events.update(event, reminder_min=reminder_min))
 
 
 @app.action(
-    "events.reply",
-    tool="Answer an invitation: yes, maybe or no.",
-    writes=["events"],
-    check=lambda before, after, a: after.events[a.event].reply == a.reply,
+    "events.reply", tool=True, writes=["events"], check=k.row_has("events", "event", reply="reply")
 )
 def answer(s: State, ctx: k.Ctx, event: EventId, reply: Literal["yes", "maybe", "no"]) -> None:
-    """Answer an invitation."""
+    """Answer an invitation: yes, maybe or no."""
     organiser = s.events[event].organiser
     if not organiser:
         ctx.refuse(ctx.t("Nobody asked for a reply", "无需回复"))
@@ -251,7 +224,7 @@ def answer(s: State, ctx: k.Ctx, event: EventId, reply: Literal["yes", "maybe", 
 
 @app.action(
     "guests.invite",
-    tool="Invite a contact to an event.",
+    tool=True,
     writes=["events"],
     check=lambda before, after, a: a.name in after.events[a.event].guests,
 )
@@ -267,7 +240,7 @@ def invite(s: State, ctx: k.Ctx, event: EventId, name: str) -> None:
 
 @app.action(
     "guests.remove",
-    tool="Take a guest off an event.",
+    tool=True,
     writes=["events"],
     check=lambda before, after, a: a.name not in after.events[a.event].guests,
 )
@@ -280,32 +253,29 @@ def uninvite(s: State, ctx: k.Ctx, event: EventId, name: str) -> None:
 
 
 @app.action(
-    "layers.show",
-    tool="Show or hide one of the calendars.",
-    writes=["layers"],
-    check=lambda before, after, a: after.layers[a.calendar].shown == a.on,
+    "layers.show", tool=True, writes=["layers"], check=k.row_has("layers", "calendar", shown="on")
 )
-def show(s: State, ctx: k.Ctx, calendar: LayerId, on: bool) -> None:
+def show(s: State, ctx: k.Ctx, calendar: state.LayerId, on: bool) -> None:
     """Show or hide one of the calendars."""
     s.layers.update(calendar, shown=on)
 
 
 @app.action(
     "options.reminder",
-    tool="Set the reminder that new events start with, in minutes.",
+    tool=True,
     writes=["default_reminder_min"],
-    check=lambda before, after, a: after.default_reminder_min == a.reminder_min,
+    check=k.value_is("default_reminder_min", "reminder_min"),
 )
-def set_default_reminder(s: State, ctx: k.Ctx, reminder_min: Minutes) -> None:
-    """Set the reminder that new events start with."""
+def set_default_reminder(s: State, ctx: k.Ctx, reminder_min: state.Minutes) -> None:
+    """Set the reminder that new events start with, in minutes."""
     s.default_reminder_min = reminder_min
 
 
 @app.action(
     "options.week_start",
-    tool="Begin weeks on Sunday, or on Monday.",
+    tool=True,
     writes=["sunday_first"],
-    check=lambda before, after, a: after.sunday_first == a.sunday,
+    check=k.value_is("sunday_first", "sunday"),
 )
 def set_week_start(s: State, ctx: k.Ctx, sunday: bool) -> None:
     """Begin weeks on Sunday, or on Monday."""
@@ -317,7 +287,12 @@ def remind(s: State, ctx: k.Ctx, event: str, date: str, due_s: int) -> None:
     """Post the reminder, if the event still is when it was, and plan the next one."""
     row = s.events.get(event)
     day = datetime.date.fromisoformat(date)
-    if row is None or not row.reminder_min or not falls_on(row, day) or due_s_of(row, day) != due_s:
+    if (
+        row is None
+        or not row.reminder_min
+        or not state.falls_on(row, day)
+        or state.due_s_of(row, day) != due_s
+    ):
         return
     text = " · ".join(filter(None, (row.start or ctx.t("All day", "全天"), row.location)))
     ctx.notify(row.title, text, event_go(event=event, date=date))
@@ -327,28 +302,26 @@ def remind(s: State, ctx: k.Ctx, event: str, date: str, due_s: int) -> None:
 # ---- queries -------------------------------------------------------------------------------
 
 
-@app.query("events.list", tool="List what takes place from a day on, for up to 62 days.")
+@app.query("events.list")
 def list_events(
     s: State, ctx: k.Ctx, first: Day, days: Annotated[int, msgspec.Meta(ge=1, le=62)] = 1
-) -> list[Occurrence]:
-    """Return what takes place on some days."""
+) -> list[state.Occurrence]:
+    """List what takes place from a day on, for up to 62 days."""
     if not is_day(first):
         return []
-    return occurrences(s.events, first, days)
+    return state.occurrences(s.events, first, days)
 
 
-@app.query("events.day", tool="List what takes place on one day.", shows="/")
-def day_events(s: State, ctx: k.Ctx, day: Day) -> list[Occurrence]:
-    """Return what takes place on a day."""
-    return occurrences(s.events, day, 1) if is_day(day) else []
+@app.query("events.day", shows="/")
+def day_events(s: State, ctx: k.Ctx, day: Day) -> list[state.Occurrence]:
+    """List what takes place on one day."""
+    return state.occurrences(s.events, day, 1) if is_day(day) else []
 
 
-@app.query(
-    "events.search", tool="Find events by part of a title, place, note or guest.", shows="/search"
-)
-def search(s: State, ctx: k.Ctx, text: str) -> list[Event]:
-    """Return the events that hold the text."""
-    return found_in(s, text)
+@app.query("events.search", shows="/search")
+def search(s: State, ctx: k.Ctx, text: str) -> list[state.Event]:
+    """Find events by part of a title, place, note or guest."""
+    return state.found_in(s, text)
 
 
 @app.query(
@@ -356,7 +329,7 @@ def search(s: State, ctx: k.Ctx, text: str) -> list[Event]:
     tool="Read one event, on its first day or another one of its days.",
     shows="/e/{event}/{date}",
 )
-def get(s: State, ctx: k.Ctx, event: EventId, date: SomeDay = "") -> Occurrence:
+def get(s: State, ctx: k.Ctx, event: EventId, date: state.SomeDay = "") -> state.Occurrence:
     """Return one event with the day that it is looked at on."""
     row = s.events[event]
-    return Occurrence(date=date or row.date, event=row)
+    return state.Occurrence(date=date or row.date, event=row)

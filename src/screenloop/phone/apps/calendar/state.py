@@ -92,35 +92,8 @@ class Occurrence(k.Struct, frozen=True, kw_only=True):
     event: Event
 
 
-SEEDS: tuple[tuple[str, int, str, Layer, str, dict[str, Any]], ...] = (
-    ("Team sync", 0, "10:00-10:30", "work", "Room Birch", {"repeat": "weekly", "guests": (4, 7)}),
-    ("Lunch with {1}", 1, "12:30-13:30", "personal", "Olive Corner", {"guests": (1,)}),
-    ("Dentist", 1, "14:30-15:15", "health", "12 Elm Street", {"note": "Bring the insurance card"}),
-    ("Project review", 2, "11:00-12:00", "work", "Room Cedar", {"by": 3, "guests": (3, 8)}),
-    ("Yoga class", 2, "18:30-19:30", "health", "Lotus Studio", {"repeat": "weekly"}),
-    ("Budget meeting", 3, "09:00-10:30", "work", "Room Birch", {"by": 5, "guests": (5, 9)}),
-    ("Supplier call", 3, "10:00-10:45", "work", "", {"note": "Ask about delivery in May"}),
-    ("Parents' evening", 3, "19:00-20:30", "family", "Hillside School", {}),
-    ("Wedding anniversary", 4, "", "family", "", {}),
-    ("Movie night", 4, "20:00-22:00", "personal", "Lantern Cinema", {"guests": (2, 6)}),
-    ("Piano lesson", 5, "11:00-11:45", "family", "Music School", {"repeat": "weekly"}),
-    ("Brunch at {0}'s", 6, "10:30-12:30", "personal", "", {"by": 0, "guests": (0,)}),
-    ("Design workshop", 8, "13:00-16:00", "work", "City Library", {"reminder_min": 1440}),
-    (
-        "Flight to Mirador",
-        10,
-        "07:45-09:30",
-        "personal",
-        "Port Alma Airport",
-        {"note": "Seat 14C, booking QX7RTL", "reminder_min": 60},
-    ),
-    ("Hotel check-in", 10, "15:00-15:30", "personal", "Hotel Meridian", {}),
-    ("Rent due", -1, "", "personal", "", {"repeat": "monthly"}),
-    ("Book club", 15, "19:00-21:00", "personal", "{2}'s place", {"repeat": "monthly"}),
-    ("Car inspection", 16, "08:30-09:15", "personal", "Gable Garage", {"reminder_min": 60}),
-    ("Quarterly planning", 22, "09:00-12:00", "work", "Room Maple", {"by": 7, "guests": (7, 10)}),
-    ("Flu vaccination", -5, "16:00-16:15", "health", "Harbor Clinic", {}),
-    ("Farewell for {11}", -3, "17:00-19:00", "work", "The Old Dock", {"guests": (11,)}),
+SEEDS = msgspec.convert(
+    k.read_data(__package__)["seeds"], tuple[tuple[str, int, str, Layer, str, dict[str, Any]], ...]
 )
 FIXED = ("Budget meeting", "Supplier call")
 """Two events that overlap in every world."""

@@ -63,16 +63,8 @@ class MonthGrid(k.Struct, frozen=True, kw_only=True):
         for column in range(7):
             label = d.words(k.WEEKDAYS[days[column].weekday()])
             short = label[-1] if d.lang == "zh" else label[:2]
-            d.text(
-                short,
-                left + column * cell,
-                y + HEAD_PX,
-                cell,
-                size_px=12,
-                line_px=WEEK_PX,
-                color=d.theme.muted,
-                align="center",
-                role=None,
+            d.centered(
+                short, left + column * cell, y + HEAD_PX, cell, 12, d.theme.muted, line_px=WEEK_PX
             )
         for number, day in enumerate(days):
             top = y + HEAD_PX + WEEK_PX + number // 7 * CELL_PX
@@ -82,7 +74,7 @@ class MonthGrid(k.Struct, frozen=True, kw_only=True):
         year, month = map(int, self.month.split("-"))
         name = d.words(k.MONTHS[month - 1])
         title = f"{year}年 {name}" if d.lang == "zh" else f"{name} {year}"
-        d.text(title, x + 16, y + 4, w - 120, size_px=18, line_px=44, bold=True, role="heading")
+        d.text(title, x + 16, y + 4, w - 120, 18, line_px=44, bold=True, role="heading")
         sides: tuple[tuple[str, int, k.Words, int], ...] = (
             ("chevron_left", w - 96, ("Previous month", "上个月"), -1),
             ("chevron_right", w - 50, ("Next month", "下个月"), 1),
@@ -91,10 +83,7 @@ class MonthGrid(k.Struct, frozen=True, kw_only=True):
             d.icon(icon, x + left + 10, y + 14, 24, d.theme.ink)
             d.node(
                 k.Node(
-                    role="button",
-                    label=d.words(label),
-                    box=k.Box(x + left, y + 4, 44, 44),
-                    do=self._turn(steps),
+                    "button", d.words(label), k.Box(x + left, y + 4, 44, 44), do=self._turn(steps)
                 )
             )
 
@@ -108,18 +97,7 @@ class MonthGrid(k.Struct, frozen=True, kw_only=True):
             fill = t.tint if is_chosen else t.tint_soft
             d.box(x + (cell - 36) // 2, y + 1, 36, 36, fill, radius=18)
         color = t.on_tint if is_chosen else t.tint if is_today else t.ink if inside else t.line
-        d.text(
-            str(day.day),
-            x,
-            y + 1,
-            cell,
-            size_px=15,
-            line_px=36,
-            color=color,
-            align="center",
-            bold=is_today or is_chosen,
-            role=None,
-        )
+        d.centered(str(day.day), x, y + 1, cell, 15, color, line_px=36, bold=is_today or is_chosen)
         shown = dots[:3]
         left = x + (cell - 8 * len(shown) + 2) // 2
         for color in shown:
@@ -133,9 +111,9 @@ class MonthGrid(k.Struct, frozen=True, kw_only=True):
             label += d.words((f" · {count} event{'s' * (count > 1)}", f" · {count} 个日程"))
         d.node(
             k.Node(
-                role="button",
-                label=label,
-                box=k.Box(x, y, cell, CELL_PX),
+                "button",
+                label,
+                k.Box(x, y, cell, CELL_PX),
                 selected=is_chosen,
                 do=k.SetLocal(values={"day": iso, "month": iso[:7]}),
                 swipe_left=self._turn(1),
@@ -166,21 +144,21 @@ class EventRow(k.Struct, frozen=True, kw_only=True):
         d.box(left, y + 3, width, 62, t.surface, radius=14)
         start = d.words(self.start)
         if self.end:
-            d.text(start, left + 14, y + 14, 48, size_px=14, bold=True, role=None)
-            d.text(self.end, left + 14, y + 35, 48, size_px=13, color=t.muted, role=None)
+            d.text(start, left + 14, y + 14, 48, 14, bold=True, role=None)
+            d.text(self.end, left + 14, y + 35, 48, 13, t.muted, role=None)
         else:
-            d.text(start, left + 14, y + 3, 52, size_px=13, line_px=62, color=t.muted, role=None)
+            d.text(start, left + 14, y + 3, 52, 13, t.muted, line_px=62, role=None)
         d.box(left + 68, y + 15, 4, 38, shade_of(self.color, t), radius=2)
         room = width - 84 - 16 - (26 if self.icon else 0)
         subtitle = d.words(self.subtitle)
         top = 13 if subtitle else 23
-        d.text(self.title, left + 84, y + top, room, size_px=16, role=None)
-        d.text(subtitle, left + 84, y + 37, room, size_px=13, color=t.muted, role=None)
+        d.text(self.title, left + 84, y + top, room, 16, role=None)
+        d.text(subtitle, left + 84, y + 37, room, 13, t.muted, role=None)
         if self.icon:
             d.icon(self.icon, left + width - 32, y + 25, 18, t.muted)
         when = f"{start} - {self.end}" if self.end else start
         label = " · ".join(part for part in (self.title, when, subtitle) if part)
-        d.node(k.Node(role="row", label=label, box=k.Box(left, y + 3, width, 62), do=self.do))
+        d.node(k.Node("row", label, k.Box(left, y + 3, width, 62), do=self.do))
 
 
 class Block(k.Struct, frozen=True, kw_only=True):
@@ -222,9 +200,9 @@ class Hours(k.Struct, frozen=True, kw_only=True):
                 x + 12,
                 top - 9,
                 44,
-                size_px=12,
+                12,
+                t.muted,
                 line_px=18,
-                color=t.muted,
                 align="right",
                 role=None,
             )
@@ -251,15 +229,13 @@ class Hours(k.Struct, frozen=True, kw_only=True):
             left + 12,
             top + (3 if h > 26 else 0),
             width - 16,
-            size_px=13,
+            13,
+            ink,
             line_px=line,
             bold=True,
-            color=ink,
             role=None,
         )
         if h >= 44:
-            d.text(
-                block.note, left + 12, top + 23, width - 16, size_px=12, color=t.muted, role=None
-            )
+            d.text(block.note, left + 12, top + 23, width - 16, 12, t.muted, role=None)
         label = " · ".join(part for part in (block.title, block.note) if part)
-        d.node(k.Node(role="row", label=label, box=k.Box(left, top, width, h), do=block.do))
+        d.node(k.Node("row", label, k.Box(left, top, width, h), do=block.do))

@@ -7,67 +7,39 @@ from typing import Annotated, Any
 import msgspec
 
 from screenloop.phone import kit as k
-from screenloop.phone.apps.clock.state import (
-    Alarm,
-    AlarmId,
-    City,
-    Clock,
-    Countdown,
-    CountdownId,
-    Days,
-    Label,
-    Lap,
-    Snooze,
-    Sound,
-    State,
-    Zone,
-    ZoneId,
-    app,
-    countdown_go,
-    in_order,
-    left_of,
-    minutes_between,
-    next_ring_s,
-    ring_go,
-    stopwatch_s,
-    zones_with,
-)
+from screenloop.phone.apps.clock import state
+from screenloop.phone.apps.clock.state import State, app
 
 # ---- alarms --------------------------------------------------------------------------------
 
 
-def _plan(ctx: k.Ctx, alarm: Alarm) -> None:
+def _plan(ctx: k.Ctx, alarm: state.Alarm) -> None:
     """Set a timer for the next ring of an enabled alarm, unless it is set."""
     if not alarm.enabled:
         return
-    at_s = next_ring_s(alarm, ctx.now_s)
+    at_s = state.next_ring_s(alarm, ctx.now_s)
     call = ring(alarm=alarm.id, at_s=at_s)
     if not any(t.app == app.id and t.args == call.args for t in ctx.of(k.SystemState).timers):
         ctx.after(at_s - ctx.now_s, call)
 
 
-@app.action(
-    "alarms.add",
-    tool="Set a new alarm.",
-    writes=["alarms"],
-    check=lambda before, after, a: len(after.alarms) == len(before.alarms) + 1,
-)
+@app.action("alarms.add", tool=True, writes=["alarms"], check=k.one_more("alarms"))
 def add_alarm(
     s: State,
     ctx: k.Ctx,
-    time: Clock,
-    label: Label = "",
-    days: Days = "",
-    snooze_min: Snooze = 10,
-    sound: Sound = "Dawn",
+    time: state.Clock,
+    label: state.Label = "",
+    days: state.Days = "",
+    snooze_min: state.Snooze = 10,
+    sound: state.Sound = "Dawn",
     vibrate: bool = True,
 ) -> None:
     """Set a new alarm."""
     alarm = s.alarms.add(
-        Alarm(
+        state.Alarm(
             time=time,
             label=label.strip(),
-            days=in_order(days),
+            days=state.in_order(days),
             snooze_min=snooze_min,
             sound=sound,
             vibrate=vibrate,
@@ -82,17 +54,17 @@ def add_alarm(
     "alarms.edit",
     tool="Change all details of an alarm.",
     writes=["alarms"],
-    check=lambda before, after, a: after.alarms[a.alarm].time == a.time,
+    check=k.row_has("alarms", "alarm", time="time"),
 )
 def edit_alarm(
     s: State,
     ctx: k.Ctx,
-    alarm: AlarmId,
-    time: Clock,
-    label: Label,
-    days: Days,
-    snooze_min: Snooze,
-    sound: Sound,
+    alarm: state.AlarmId,
+    time: state.Clock,
+    label: state.Label,
+    days: state.Days,
+    snooze_min: state.Snooze,
+    sound: state.Sound,
     vibrate: bool,
 ) -> None:
     """Change all details of an alarm, and switch it on."""
@@ -100,7 +72,7 @@ def edit_alarm(
         alarm,
         time=time,
         label=label.strip(),
-        days=in_order(days),
+        days=state.in_order(days),
         snooze_min=snooze_min,
         sound=sound,
         vibrate=vibrate,
@@ -114,23 +86,15 @@ def edit_alarm(
 
 
 @app.action(
-    "alarms.enable",
-    tool="Switch an alarm on or off.",
-    writes=["alarms"],
-    check=lambda before, after, a: after.alarms[a.alarm].enabled == a.on,
+    "alarms.enable", tool=True, writes=["alarms"], check=k.row_has("alarms", "alarm", enabled="on")
 )
-def enable(s: State, ctx: k.Ctx, alarm: AlarmId, on: bool) -> None:
+def enable(s: State, ctx: k.Ctx, alarm: state.AlarmId, on: bool) -> None:
     """Switch an alarm on or off."""
     _plan(ctx, s.alarms.update(alarm, enabled=on, ringing=False, snoozed_until_s=0))
 
 
-@app.action(
-    "alarms.delete",
-    tool="Delete an alarm.",
-    writes=["alarms"],
-    check=lambda before, after, a: a.alarm not in after.alarms,
-)
-def delete_alarm(s: State, ctx: k.Ctx, alarm: AlarmId) -> None:
+@app.action("alarms.delete", tool=True, writes=["alarms"], check=k.gone("alarms", "alarm"))
+def delete_alarm(s: State, ctx: k.Ctx, alarm: state.AlarmId) -> None:
     """Delete an alarm."""
     s.alarms.remove(alarm)
     ctx.toast(ctx.t("Alarm deleted", "闹钟已删除"))
@@ -143,7 +107,7 @@ def delete_alarm(s: State, ctx: k.Ctx, alarm: AlarmId) -> None:
     writes=["alarms"],
     check=lambda before, after, a: after.alarms[a.alarm].snoozed_until_s > 0,
 )
-def snooze(s: State, ctx: k.Ctx, alarm: AlarmId) -> None:
+def snooze(s: State, ctx: k.Ctx, alarm: state.AlarmId) -> None:
     """Let a ringing alarm ring again after its snooze time."""
     row = s.alarms[alarm]
     if not row.ringing:
@@ -159,11 +123,11 @@ def snooze(s: State, ctx: k.Ctx, alarm: AlarmId) -> None:
 
 @app.action(
     "alarms.dismiss",
-    tool="Stop an alarm that rings or is snoozed.",
+    tool=True,
     writes=["alarms"],
-    check=lambda before, after, a: not after.alarms[a.alarm].ringing,
+    check=k.row_has("alarms", "alarm", ringing=False),
 )
-def dismiss(s: State, ctx: k.Ctx, alarm: AlarmId) -> None:
+def dismiss(s: State, ctx: k.Ctx, alarm: state.AlarmId) -> None:
     """Stop an alarm that rings or is snoozed."""
     row = s.alarms[alarm]
     if not row.ringing and not row.snoozed_until_s:
@@ -176,10 +140,10 @@ def dismiss(s: State, ctx: k.Ctx, alarm: AlarmId) -> None:
 def ring(s: State, ctx: k.Ctx, alarm: str, at_s: int) -> None:
     """Ring, if the alarm still is set for this moment; one without weekdays switches itself off."""
     row = s.alarms.get(alarm)
-    if row is None or not row.enabled or next_ring_s(row, at_s - 1) != at_s:
+    if row is None or not row.enabled or state.next_ring_s(row, at_s - 1) != at_s:
         return
     row = s.alarms.update(alarm, ringing=True, enabled=bool(row.days))
-    ctx.notify(row.label or ctx.t("Alarm", "闹钟"), row.time, ring_go(alarm))
+    ctx.notify(row.label or ctx.t("Alarm", "闹钟"), row.time, state.ring_go(alarm))
     _plan(ctx, row)
 
 
@@ -191,7 +155,7 @@ def ring_again(s: State, ctx: k.Ctx, alarm: str, at_s: int) -> None:
         return
     s.alarms.update(alarm, ringing=True, snoozed_until_s=0)
     text = ctx.t("Snoozed alarm", "贪睡闹钟")
-    ctx.notify(row.label or ctx.t("Alarm", "闹钟"), text, ring_go(alarm))
+    ctx.notify(row.label or ctx.t("Alarm", "闹钟"), text, state.ring_go(alarm))
 
 
 # ---- world clock ---------------------------------------------------------------------------
@@ -199,27 +163,27 @@ def ring_again(s: State, ctx: k.Ctx, alarm: str, at_s: int) -> None:
 
 @app.action(
     "world.add",
-    tool="Put a city on the world clock.",
+    tool=True,
     writes=["cities"],
     check=lambda before, after, a: after.cities.first(lambda c: c.zone == a.zone) is not None,
 )
-def add_city(s: State, ctx: k.Ctx, zone: ZoneId) -> None:
+def add_city(s: State, ctx: k.Ctx, zone: state.ZoneId) -> None:
     """Put a city on the world clock."""
     name = s.zones[zone].name
     if s.cities.first(lambda c: c.zone == zone):
         ctx.refuse(ctx.t(f"{name} is on the list already", f"{s.zones[zone].name_zh}已在列表中"))
-    s.cities.add(City(zone=zone))
+    s.cities.add(state.City(zone=zone))
     ctx.toast(ctx.t(f"{name} added", f"已添加{s.zones[zone].name_zh}"))
     ctx.move(k.Back())
 
 
 @app.action(
     "world.remove",
-    tool="Take a city off the world clock.",
+    tool=True,
     writes=["cities"],
     check=lambda before, after, a: after.cities.first(lambda c: c.zone == a.zone) is None,
 )
-def remove_city(s: State, ctx: k.Ctx, zone: ZoneId) -> None:
+def remove_city(s: State, ctx: k.Ctx, zone: state.ZoneId) -> None:
     """Take a city off the world clock."""
     row = s.cities.first(lambda c: c.zone == zone)
     if row is None:
@@ -238,51 +202,46 @@ def _run(s: State, ctx: k.Ctx, countdown: str, seconds: int) -> None:
     ctx.after(seconds, finish(countdown=countdown, ends_s=ends_s))
 
 
-@app.action(
-    "timers.start",
-    tool="Start a new countdown.",
-    writes=["countdowns"],
-    check=lambda before, after, a: len(after.countdowns) == len(before.countdowns) + 1,
-)
+@app.action("timers.start", tool=True, writes=["countdowns"], check=k.one_more("countdowns"))
 def start_countdown(
     s: State,
     ctx: k.Ctx,
     hours: Annotated[int, msgspec.Meta(ge=0, le=23)] = 0,
     minutes: Annotated[int, msgspec.Meta(ge=0, le=59)] = 0,
     seconds: Annotated[int, msgspec.Meta(ge=0, le=55, multiple_of=5)] = 0,
-    label: Label = "",
+    label: state.Label = "",
 ) -> None:
     """Start a new countdown."""
     total_s = hours * 3600 + minutes * 60 + seconds
     if not total_s:
         ctx.refuse(ctx.t("Choose a time first", "请先选择时间"))
-    row = s.countdowns.add(Countdown(label=label.strip(), total_s=total_s))
+    row = s.countdowns.add(state.Countdown(label=label.strip(), total_s=total_s))
     _run(s, ctx, row.id, total_s)
-    ctx.move(countdown_go(row.id))
+    ctx.move(state.countdown_go(row.id))
 
 
 @app.action(
     "timers.pause",
-    tool="Pause a running countdown.",
+    tool=True,
     writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state == "paused",
 )
-def pause(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
+def pause(s: State, ctx: k.Ctx, countdown: state.CountdownId) -> None:
     """Pause a running countdown."""
     row = s.countdowns[countdown]
     if row.state != "running":
         ctx.refuse(ctx.t("This timer is not running", "计时器没有运行"))
-    left_s = left_of(row, ctx.now_s)
+    left_s = state.left_of(row, ctx.now_s)
     s.countdowns.update(countdown, state="paused", left_s=left_s, ends_s=0)
 
 
 @app.action(
     "timers.resume",
-    tool="Let a paused countdown go on.",
+    tool=True,
     writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state == "running",
 )
-def resume(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
+def resume(s: State, ctx: k.Ctx, countdown: state.CountdownId) -> None:
     """Let a paused countdown go on."""
     row = s.countdowns[countdown]
     if row.state != "paused":
@@ -296,33 +255,30 @@ def resume(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
     writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state != "done",
 )
-def extend(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
+def extend(s: State, ctx: k.Ctx, countdown: state.CountdownId) -> None:
     """Give a countdown one more minute; one that is done starts again with it."""
     row = s.countdowns[countdown]
     if row.state == "paused":
         s.countdowns.update(countdown, left_s=row.left_s + 60)
     else:
-        _run(s, ctx, countdown, left_of(row, ctx.now_s) + 60)
+        _run(s, ctx, countdown, state.left_of(row, ctx.now_s) + 60)
 
 
 @app.action(
     "timers.restart",
-    tool="Start a countdown again from its full time.",
+    tool=True,
     writes=["countdowns"],
     check=lambda before, after, a: after.countdowns[a.countdown].state == "running",
 )
-def restart(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
+def restart(s: State, ctx: k.Ctx, countdown: state.CountdownId) -> None:
     """Start a countdown again from its full time."""
     _run(s, ctx, countdown, s.countdowns[countdown].total_s)
 
 
 @app.action(
-    "timers.cancel",
-    tool="Remove a countdown.",
-    writes=["countdowns"],
-    check=lambda before, after, a: a.countdown not in after.countdowns,
+    "timers.cancel", tool=True, writes=["countdowns"], check=k.gone("countdowns", "countdown")
 )
-def cancel(s: State, ctx: k.Ctx, countdown: CountdownId) -> None:
+def cancel(s: State, ctx: k.Ctx, countdown: state.CountdownId) -> None:
     """Remove a countdown."""
     s.countdowns.remove(countdown)
     ctx.move(k.Back())
@@ -336,7 +292,7 @@ def finish(s: State, ctx: k.Ctx, countdown: str, ends_s: int) -> None:
         return
     s.countdowns.update(countdown, state="done", ends_s=0)
     name = row.label or ctx.t("Timer", "计时器")
-    ctx.notify(name, ctx.t("Time is up", "时间到"), countdown_go(countdown))
+    ctx.notify(name, ctx.t("Time is up", "时间到"), state.countdown_go(countdown))
 
 
 # ---- stopwatch -----------------------------------------------------------------------------
@@ -344,7 +300,7 @@ def finish(s: State, ctx: k.Ctx, countdown: str, ends_s: int) -> None:
 
 @app.action(
     "stopwatch.start",
-    tool="Start the stopwatch, or let it go on.",
+    tool=True,
     writes=["stopwatch_from_s"],
     check=lambda before, after, a: after.stopwatch_from_s > 0,
 )
@@ -365,23 +321,18 @@ def stop_stopwatch(s: State, ctx: k.Ctx) -> None:
     """Stop the stopwatch and keep what it shows."""
     if not s.stopwatch_from_s:
         ctx.refuse(ctx.t("It is not running", "没有运行"))
-    s.stopwatch_kept_s = stopwatch_s(s, ctx.now_s)
+    s.stopwatch_kept_s = state.stopwatch_s(s, ctx.now_s)
     s.stopwatch_from_s = 0
 
 
-@app.action(
-    "stopwatch.lap",
-    tool="Take a lap time.",
-    writes=["laps"],
-    check=lambda before, after, a: len(after.laps) == len(before.laps) + 1,
-)
+@app.action("stopwatch.lap", tool=True, writes=["laps"], check=k.one_more("laps"))
 def lap(s: State, ctx: k.Ctx) -> None:
     """Take a lap time."""
     if not s.stopwatch_from_s:
         ctx.refuse(ctx.t("It is not running", "没有运行"))
-    at_s = stopwatch_s(s, ctx.now_s)
+    at_s = state.stopwatch_s(s, ctx.now_s)
     last_s = max((row.at_s for row in s.laps), default=0)
-    s.laps.add(Lap(number=len(s.laps) + 1, at_s=at_s, took_s=at_s - last_s))
+    s.laps.add(state.Lap(number=len(s.laps) + 1, at_s=at_s, took_s=at_s - last_s))
 
 
 @app.action(
@@ -404,23 +355,20 @@ def reset_stopwatch(s: State, ctx: k.Ctx) -> None:
 
 @app.action(
     "bedtime.set",
-    tool="Set when to go to bed and when to get up.",
+    tool=True,
     writes=["bedtime", "wake"],
     check=lambda before, after, a: (after.bedtime, after.wake) == (a.bedtime, a.wake),
 )
-def set_bedtime(s: State, ctx: k.Ctx, bedtime: Clock, wake: Clock) -> None:
+def set_bedtime(s: State, ctx: k.Ctx, bedtime: state.Clock, wake: state.Clock) -> None:
     """Set when to go to bed and when to get up."""
-    if minutes_between(bedtime, wake) == 0:
+    if state.minutes_between(bedtime, wake) == 0:
         ctx.refuse(ctx.t("That leaves no sleep", "没有睡眠时间"))
     s.bedtime, s.wake = bedtime, wake
     ctx.toast(ctx.t("Bedtime saved", "就寝时间已保存"))
 
 
 @app.action(
-    "bedtime.enable",
-    tool="Switch the bedtime schedule on or off.",
-    writes=["bedtime_on"],
-    check=lambda before, after, a: after.bedtime_on == a.on,
+    "bedtime.enable", tool=True, writes=["bedtime_on"], check=k.value_is("bedtime_on", "on")
 )
 def enable_bedtime(s: State, ctx: k.Ctx, on: bool) -> None:
     """Switch the bedtime schedule on or off."""
@@ -431,19 +379,19 @@ def enable_bedtime(s: State, ctx: k.Ctx, on: bool) -> None:
 
 
 @app.query("alarms.list", tool="List all alarms.", shows="/")
-def list_alarms(s: State, ctx: k.Ctx) -> list[Alarm]:
+def list_alarms(s: State, ctx: k.Ctx) -> list[state.Alarm]:
     """Return all alarms by time."""
     return sorted(s.alarms, key=lambda a: (a.time, a.id))
 
 
-@app.query("alarms.get", tool="Read one alarm.", shows="/a/{alarm}")
-def get_alarm(s: State, ctx: k.Ctx, alarm: AlarmId) -> Alarm:
-    """Return one alarm."""
+@app.query("alarms.get", shows="/a/{alarm}")
+def get_alarm(s: State, ctx: k.Ctx, alarm: state.AlarmId) -> state.Alarm:
+    """Read one alarm."""
     return s.alarms[alarm]
 
 
 @app.query("world.list", tool="List the cities on the world clock.", shows="/world")
-def list_cities(s: State, ctx: k.Ctx) -> list[Zone]:
+def list_cities(s: State, ctx: k.Ctx) -> list[state.Zone]:
     """Return the cities on the world clock with their offsets."""
     return [s.zones[city.zone] for city in s.cities]
 
@@ -453,35 +401,38 @@ def list_cities(s: State, ctx: k.Ctx) -> list[Zone]:
     tool="Tell what time it is in a city when it is a time of day here.",
     shows="/city/{zone}",
 )
-def convert(s: State, ctx: k.Ctx, zone: ZoneId, here: Clock) -> dict[str, Any]:
+def convert(s: State, ctx: k.Ctx, zone: state.ZoneId, here: state.Clock) -> dict[str, Any]:
     """Return the time in a city, and how many days it is ahead."""
     hour, minute = map(int, here.split(":"))
     days, rest = divmod(hour * 60 + minute + s.zones[zone].offset_min, 1440)
     return {"there": f"{rest // 60:02d}:{rest % 60:02d}", "days_ahead": days}
 
 
-@app.query("world.search", tool="Find cities that can be put on the world clock.", shows="/cities")
-def search_cities(s: State, ctx: k.Ctx, text: str = "") -> list[Zone]:
-    """Return the cities that hold the text."""
-    return zones_with(s, text)
+@app.query("world.search", shows="/cities")
+def search_cities(s: State, ctx: k.Ctx, text: str = "") -> list[state.Zone]:
+    """Find cities that can be put on the world clock."""
+    return state.zones_with(s, text)
 
 
-@app.query(
-    "timers.list", tool="List the countdowns with the seconds they have left.", shows="/timer"
-)
+@app.query("timers.list", shows="/timer")
 def list_countdowns(s: State, ctx: k.Ctx) -> list[dict[str, Any]]:
-    """Return the countdowns and what is left of each."""
+    """List the countdowns with the seconds they have left."""
     return [
-        {"countdown": c.id, "label": c.label, "state": c.state, "left_s": left_of(c, ctx.now_s)}
+        {
+            "countdown": c.id,
+            "label": c.label,
+            "state": c.state,
+            "left_s": state.left_of(c, ctx.now_s),
+        }
         for c in s.countdowns
     ]
 
 
-@app.query("stopwatch.read", tool="Read the stopwatch and its laps.", shows="/stopwatch")
+@app.query("stopwatch.read", shows="/stopwatch")
 def read_stopwatch(s: State, ctx: k.Ctx) -> dict[str, Any]:
-    """Return what the stopwatch shows."""
+    """Read the stopwatch and its laps."""
     return {
-        "seconds": stopwatch_s(s, ctx.now_s),
+        "seconds": state.stopwatch_s(s, ctx.now_s),
         "running": bool(s.stopwatch_from_s),
         "laps": list(s.laps),
     }

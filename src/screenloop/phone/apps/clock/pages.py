@@ -7,28 +7,8 @@ from typing import Any
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.clock import actions as act
-from screenloop.phone.apps.clock.state import (
-    EVERY_DAY,
-    SNOOZES,
-    SOUNDS,
-    WEEKDAYS_ONLY,
-    WEEKEND,
-    Alarm,
-    AlarmId,
-    Countdown,
-    CountdownId,
-    State,
-    Zone,
-    ZoneId,
-    app,
-    left_of,
-    minutes_between,
-    next_alarm,
-    ring_go,
-    span,
-    stopwatch_s,
-    zones_with,
-)
+from screenloop.phone.apps.clock import state as st
+from screenloop.phone.apps.clock.state import EVERY_DAY, WEEKDAYS_ONLY, WEEKEND, State, app, span
 from screenloop.phone.apps.clock.views import AlarmRow, CityRow, DayButton, DayButtons, Dial
 
 __all__ = ["State", "app"]
@@ -70,17 +50,17 @@ def _length(ui: k.Ui, minutes: int) -> str:
 @app.page("/")
 def alarms_page(s: State, ui: k.Ui) -> k.Page:
     """All alarms by time."""
-    coming = next_alarm(s, ui.now_s)
+    coming = st.next_alarm(s, ui.now_s)
     if coming is None:
         summary = ui.t("No alarm is on", "没有开启的闹钟")
     else:
         length = _length(ui, -(-(coming[1] - ui.now_s) // 60))
         summary = ui.t(f"Next alarm in {length}", f"{length}后响铃")
-    body: list[k.Widget] = [k.Paragraph(words=summary, muted=True)]
+    body: list[k.Widget] = [k.Paragraph(summary, muted=True)]
     for alarm in sorted(s.alarms, key=lambda a: (a.time, a.id)):
         if alarm.ringing:
             words = ui.t(f"Ringing: {alarm.label or alarm.time}", f"正在响铃：{alarm.label}")
-            body.append(k.Banner(icon="bell", words=words, do=ring_go(alarm.id)))
+            body.append(k.Banner("bell", words, st.ring_go(alarm.id)))
         note = " · ".join(filter(None, (alarm.label, _days_words(ui, alarm.days))))
         if alarm.snoozed_until_s:
             note += ui.t(" · snoozed", " · 贪睡中")
@@ -95,14 +75,14 @@ def alarms_page(s: State, ui: k.Ui) -> k.Page:
             )
         )
     if not len(s.alarms):
-        body.append(k.Empty(icon="alarm", words=("No alarms yet", "还没有闹钟")))
+        body.append(k.Empty("alarm", ("No alarms yet", "还没有闹钟")))
     return k.Page(
-        title=("Alarms", "闹钟"),
+        ("Alarms", "闹钟"),
+        body,
         large=True,
-        body=body,
         tabs=_tabs("alarms"),
-        fab=k.Fab(icon="plus", words=("New alarm", "新建闹钟"), do=new_page()),
-        actions=(k.IconButton(icon="moon", label=("Bedtime", "就寝时间"), do=bedtime_page()),),
+        fab=k.Fab("plus", ("New alarm", "新建闹钟"), new_page()),
+        actions=(k.IconButton("moon", ("Bedtime", "就寝时间"), bedtime_page()),),
     )
 
 
@@ -110,7 +90,7 @@ def _toggled(days: str, day: str) -> str:
     return ",".join(sorted({*days.split(",")} - {""} ^ {day}))
 
 
-def _form(ui: k.Ui, a: Alarm) -> tuple[list[k.Widget], dict[str, Any]]:
+def _form(ui: k.Ui, a: st.Alarm) -> tuple[list[k.Widget], dict[str, Any]]:
     time = ui.time("time", ("Time", "时间"), a.time)
     label = ui.field("label", ("Label", "标签"), a.label)
     days: str = ui.get("days", a.days)
@@ -124,11 +104,11 @@ def _form(ui: k.Ui, a: Alarm) -> tuple[list[k.Widget], dict[str, Any]]:
     )
     presets = ("", WEEKDAYS_ONLY, WEEKEND, EVERY_DAY)
     chips = tuple(
-        k.Chip(words=_days_words(ui, preset), do=ui.set(days=preset), selected=preset == days)
+        k.Chip(_days_words(ui, preset), ui.set(days=preset), selected=preset == days)
         for preset in presets
     )
-    snoozes = ui.chips("snooze_min", SNOOZES, a.snooze_min, label=("Snooze", "贪睡"))
-    sounds = ui.chips("sound", SOUNDS, a.sound, label=("Sound", "铃声"))
+    snoozes = ui.chips("snooze_min", st.SNOOZES, a.snooze_min, label=("Snooze", "贪睡"))
+    sounds = ui.chips("sound", st.SOUNDS, a.sound, label=("Sound", "铃声"))
     vibrate = ui.switch("vibrate", ("Vibrate", "振动"), a.vibrate)
     args = {
         "time": time.value,
@@ -139,10 +119,10 @@ def _form(ui: k.Ui, a: Alarm) -> tuple[list[k.Widget], dict[str, Any]]:
         "vibrate": vibrate.value,
     }
     body: list[k.Widget] = [
-        k.Big(words=time.value, caption=_days_words(ui, days)),
+        k.Big(time.value, _days_words(ui, days)),
         time,
         label,
-        k.Chips(chips=chips, value=days, label=("Repeat", "重复")),
+        k.Chips(chips, value=days, label=("Repeat", "重复")),
         DayButtons(days=buttons),
         snoozes,
         sounds,
@@ -154,35 +134,32 @@ def _form(ui: k.Ui, a: Alarm) -> tuple[list[k.Widget], dict[str, Any]]:
 @app.page("/new")
 def new_page(s: State, ui: k.Ui) -> k.Page:
     """The form for a new alarm."""
-    body, args = _form(ui, Alarm(time="07:00"))
-    save = k.Button(words=("Save", "保存"), do=act.add_alarm(**args))
-    return k.Page(title=("New alarm", "新建闹钟"), body=body, footer=(save,))
+    body, args = _form(ui, st.Alarm(time="07:00"))
+    save = k.Button(("Save", "保存"), act.add_alarm(**args))
+    return k.Page(("New alarm", "新建闹钟"), body, footer=(save,))
 
 
 @app.page("/a/{alarm}")
-def alarm_page(s: State, ui: k.Ui, alarm: AlarmId) -> k.Page:
+def alarm_page(s: State, ui: k.Ui, alarm: st.AlarmId) -> k.Page:
     """The form for an existing alarm."""
     row = s.alarms[alarm]
     body, args = _form(ui, row)
-    save = k.Button(words=("Save", "保存"), do=act.edit_alarm(alarm=alarm, **args))
+    save = k.Button(("Save", "保存"), act.edit_alarm(alarm=alarm, **args))
     text = " · ".join(filter(None, (row.time, row.label)))
     sure = ui.question(
-        ("Delete alarm?", "删除闹钟？"),
-        text=text,
-        yes=("Delete", "删除"),
-        do=act.delete_alarm(alarm=alarm),
+        ("Delete alarm?", "删除闹钟？"), ("Delete", "删除"), act.delete_alarm(alarm=alarm), text
     )
     return k.Page(
-        title=("Edit alarm", "编辑闹钟"),
-        body=body,
+        ("Edit alarm", "编辑闹钟"),
+        body,
         footer=(save,),
         dialog=sure,
-        actions=(k.IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True)),),
+        actions=(k.IconButton("trash", ("Delete", "删除"), ui.set(sure=True)),),
     )
 
 
 @app.page("/ring/{alarm}")
-def ring_page(s: State, ui: k.Ui, alarm: AlarmId) -> k.Page:
+def ring_page(s: State, ui: k.Ui, alarm: st.AlarmId) -> k.Page:
     """An alarm that rings."""
     row = s.alarms[alarm]
     if row.ringing:
@@ -195,17 +172,17 @@ def ring_page(s: State, ui: k.Ui, alarm: AlarmId) -> k.Page:
     buttons: list[k.Widget] = []
     if row.ringing and row.snooze_min:
         words = (f"Snooze {row.snooze_min} min", f"贪睡 {row.snooze_min} 分钟")
-        buttons.append(k.Button(words=words, kind="tonal", icon="moon", do=act.snooze(alarm=alarm)))
+        buttons.append(k.Button(words, act.snooze(alarm=alarm), kind="tonal", icon="moon"))
     if row.ringing or row.snoozed_until_s:
-        buttons.append(k.Button(words=("Dismiss", "停止"), do=act.dismiss(alarm=alarm)))
+        buttons.append(k.Button(("Dismiss", "停止"), act.dismiss(alarm=alarm)))
     return k.Page(
-        title=("Alarm", "闹钟"),
-        footer=tuple(buttons),
-        body=(
+        ("Alarm", "闹钟"),
+        (
             k.Space(60),
             Dial(words=row.time, caption=state, share=float(row.ringing), done=row.ringing),
-            k.Paragraph(words=row.label, size_px=24, bold=True, align="center"),
+            k.Paragraph(row.label, size_px=24, bold=True, align="center"),
         ),
+        footer=tuple(buttons),
     )
 
 
@@ -214,28 +191,26 @@ def bedtime_page(s: State, ui: k.Ui) -> k.Page:
     """When to sleep, and how long that is."""
     bedtime = ui.time("bedtime", ("Bedtime", "就寝"), s.bedtime)
     wake = ui.time("wake", ("Get up", "起床"), s.wake)
-    length = _length(ui, minutes_between(bedtime.value, wake.value))
+    length = _length(ui, st.minutes_between(bedtime.value, wake.value))
     changed = (bedtime.value, wake.value) != (s.bedtime, s.wake)
     return k.Page(
-        title=("Bedtime", "就寝时间"),
-        body=(
-            k.Big(words=length, caption=("of sleep", "睡眠时长")),
-            k.Card(
-                children=(
-                    k.Switch(
-                        label=("Bedtime schedule", "就寝计划"),
-                        value=s.bedtime_on,
-                        icon="moon",
-                        subtitle=f"{s.bedtime} - {s.wake}",
-                        do=act.enable_bedtime(on=not s.bedtime_on),
-                    ),
+        ("Bedtime", "就寝时间"),
+        (
+            k.Big(length, ("of sleep", "睡眠时长")),
+            k.card(
+                k.Switch(
+                    ("Bedtime schedule", "就寝计划"),
+                    s.bedtime_on,
+                    act.enable_bedtime(on=not s.bedtime_on),
+                    icon="moon",
+                    subtitle=f"{s.bedtime} - {s.wake}",
                 )
             ),
-            k.Line(children=(bedtime, wake)),
+            k.Line((bedtime, wake)),
             k.Button(
-                words=("Save times", "保存时间"),
+                ("Save times", "保存时间"),
+                act.set_bedtime(bedtime=bedtime.value, wake=wake.value),
                 enabled=changed,
-                do=act.set_bedtime(bedtime=bedtime.value, wake=wake.value),
             ),
         ),
     )
@@ -244,7 +219,7 @@ def bedtime_page(s: State, ui: k.Ui) -> k.Page:
 # ---- world clock ---------------------------------------------------------------------------
 
 
-def _there(ui: k.Ui, zone: Zone, at_s: int) -> tuple[str, str]:
+def _there(ui: k.Ui, zone: st.Zone, at_s: int) -> tuple[str, str]:
     """Return the time in a city, and how far it is ahead in words."""
     here = datetime.fromtimestamp(at_s, UTC)
     there = datetime.fromtimestamp(at_s + zone.offset_min * 60, UTC)
@@ -259,7 +234,7 @@ def _there(ui: k.Ui, zone: Zone, at_s: int) -> tuple[str, str]:
     return there.strftime("%H:%M"), f"{ui.t(*day)}, {ahead}"
 
 
-def _city_row(ui: k.Ui, zone: Zone) -> CityRow:
+def _city_row(ui: k.Ui, zone: st.Zone) -> CityRow:
     clock, note = _there(ui, zone, ui.now_s)
     return CityRow(
         name=(zone.name, zone.name_zh),
@@ -275,13 +250,13 @@ def world_page(s: State, ui: k.Ui) -> k.Page:
     """The time here and in the chosen cities."""
     rows: list[k.Widget] = [_city_row(ui, s.zones[city.zone]) for city in s.cities]
     if not rows:
-        rows.append(k.Empty(icon="globe", words=("No cities yet", "还没有城市")))
+        rows.append(k.Empty("globe", ("No cities yet", "还没有城市")))
     return k.Page(
-        title=("World clock", "世界时钟"),
+        ("World clock", "世界时钟"),
+        (k.Big(ui.clock(ui.now_s), ui.day(ui.now_s)), *rows),
         large=True,
         tabs=_tabs("world"),
-        body=(k.Big(words=ui.clock(ui.now_s), caption=ui.day(ui.now_s)), *rows),
-        fab=k.Fab(icon="plus", words=("Add city", "添加城市"), do=cities_page()),
+        fab=k.Fab("plus", ("Add city", "添加城市"), cities_page()),
     )
 
 
@@ -291,24 +266,24 @@ def cities_page(s: State, ui: k.Ui) -> k.Page:
     text = ui.field("text", ("Search cities", "搜索城市"), kind="search")
     chosen = {city.zone for city in s.cities}
     rows: list[k.Widget] = []
-    for zone in zones_with(s, text.value):
+    for zone in st.zones_with(s, text.value):
         clock, _ = _there(ui, zone, ui.now_s)
         rows.append(
             k.Row(
-                title=(zone.name, zone.name_zh),
-                subtitle=zone.country,
+                (zone.name, zone.name_zh),
+                zone.country,
+                k.Glyph("check" if zone.id in chosen else "globe"),
                 trailing=clock,
-                lead=k.Glyph(icon="check" if zone.id in chosen else "globe"),
                 do=city_page(zone=zone.id) if zone.id in chosen else act.add_city(zone=zone.id),
             )
         )
     if not rows:
-        rows.append(k.Empty(icon="globe", words=("No city found", "没有找到城市")))
-    return k.Page(title=("Add city", "添加城市"), body=(text, *rows))
+        rows.append(k.Empty("globe", ("No city found", "没有找到城市")))
+    return k.Page(("Add city", "添加城市"), (text, *rows))
 
 
 @app.page("/city/{zone}")
-def city_page(s: State, ui: k.Ui, zone: ZoneId) -> k.Page:
+def city_page(s: State, ui: k.Ui, zone: st.ZoneId) -> k.Page:
     """One city, and what time it is there at a time here."""
     row = s.zones[zone]
     clock, note = _there(ui, row, ui.now_s)
@@ -317,33 +292,25 @@ def city_page(s: State, ui: k.Ui, zone: ZoneId) -> k.Page:
     hour, minute = map(int, here.value.split(":"))
     there, day = _there(ui, row, midnight_s + hour * 3600 + minute * 60)
     body: list[k.Widget] = [
-        k.Big(words=clock, caption=note),
-        k.Card(
-            children=(
-                k.Row(title=row.country, subtitle=("Country", "国家"), lead=k.Glyph(icon="map")),
-            )
-        ),
-        k.Heading(words=("Convert", "换算")),
+        k.Big(clock, note),
+        k.card(k.Row(row.country, ("Country", "国家"), k.Glyph("map"))),
+        k.Heading(("Convert", "换算")),
         here,
-        k.Row(title=there, subtitle=day, lead=k.Glyph(icon="clock"), bold=True),
+        k.Row(there, day, k.Glyph("clock"), bold=True),
     ]
     if s.cities.first(lambda c: c.zone == zone):
         body.append(
-            k.Button(
-                words=("Remove from list", "从列表移除"),
-                kind="danger",
-                do=act.remove_city(zone=zone),
-            )
+            k.Button(("Remove from list", "从列表移除"), act.remove_city(zone=zone), kind="danger")
         )
     else:
-        body.append(k.Button(words=("Add to list", "添加到列表"), do=act.add_city(zone=zone)))
-    return k.Page(title=(row.name, row.name_zh), body=body)
+        body.append(k.Button(("Add to list", "添加到列表"), act.add_city(zone=zone)))
+    return k.Page((row.name, row.name_zh), body)
 
 
 # ---- countdowns and stopwatch --------------------------------------------------------------
 
 
-def _state_words(ui: k.Ui, row: Countdown) -> str:
+def _state_words(ui: k.Ui, row: st.Countdown) -> str:
     words = {
         "running": ("Running", "运行中"),
         "paused": ("Paused", "已暂停"),
@@ -365,10 +332,10 @@ def timer_page(s: State, ui: k.Ui) -> k.Page:
     )
     running: list[k.Widget] = [
         k.Row(
-            title=row.label or ui.t("Timer", "计时器"),
-            subtitle=_state_words(ui, row),
-            lead=k.Glyph(icon="timer"),
-            trailing=span(left_of(row, ui.now_s)),
+            row.label or ui.t("Timer", "计时器"),
+            _state_words(ui, row),
+            k.Glyph("timer"),
+            trailing=span(st.left_of(row, ui.now_s)),
             bold=True,
             do=countdown_page(countdown=row.id),
         )
@@ -378,62 +345,52 @@ def timer_page(s: State, ui: k.Ui) -> k.Page:
         hours=hours.value, minutes=minutes.value, seconds=seconds.value, label=label.value
     )
     return k.Page(
-        title=("Timer", "计时器"),
-        large=True,
-        tabs=_tabs("timer"),
-        body=(
-            *([k.Card(children=tuple(running))] if running else []),
-            k.Big(words=span(total_s), caption=("New timer", "新计时器")),
+        ("Timer", "计时器"),
+        (
+            *([k.Card(tuple(running))] if running else []),
+            k.Big(span(total_s), ("New timer", "新计时器")),
             quick,
             hours,
             minutes,
             seconds,
             label,
-            k.Button(words=("Start", "开始"), icon="play", do=start),
+            k.Button(("Start", "开始"), start, icon="play"),
         ),
+        large=True,
+        tabs=_tabs("timer"),
     )
 
 
 @app.page("/timer/{countdown}")
-def countdown_page(s: State, ui: k.Ui, countdown: CountdownId) -> k.Page:
+def countdown_page(s: State, ui: k.Ui, countdown: st.CountdownId) -> k.Page:
     """One countdown."""
     row = s.countdowns[countdown]
-    left_s = left_of(row, ui.now_s)
+    left_s = st.left_of(row, ui.now_s)
     done = row.state == "done"
     go_on = {
-        "running": k.ActionButton(
-            icon="pause", words=("Pause", "暂停"), do=act.pause(countdown=countdown)
-        ),
-        "paused": k.ActionButton(
-            icon="play", words=("Resume", "继续"), do=act.resume(countdown=countdown)
-        ),
-        "done": k.ActionButton(
-            icon="refresh", words=("Again", "再来"), do=act.restart(countdown=countdown)
-        ),
+        "running": k.ActionButton("pause", ("Pause", "暂停"), act.pause(countdown=countdown)),
+        "paused": k.ActionButton("play", ("Resume", "继续"), act.resume(countdown=countdown)),
+        "done": k.ActionButton("refresh", ("Again", "再来"), act.restart(countdown=countdown)),
     }[row.state]
     children = [
         go_on,
-        k.ActionButton(
-            icon="plus", words=("1 minute", "1 分钟"), do=act.extend(countdown=countdown)
-        ),
-        k.ActionButton(icon="close", words=("Cancel", "取消"), do=act.cancel(countdown=countdown)),
+        k.ActionButton("plus", ("1 minute", "1 分钟"), act.extend(countdown=countdown)),
+        k.ActionButton("close", ("Cancel", "取消"), act.cancel(countdown=countdown)),
     ]
     if not done:
         do = act.restart(countdown=countdown)
-        children.insert(1, k.ActionButton(icon="refresh", words=("Restart", "重新开始"), do=do))
+        children.insert(1, k.ActionButton("refresh", ("Restart", "重新开始"), do))
     share = 1.0 if done else min(1.0, left_s / max(1, row.total_s))
     return k.Page(
-        title=row.label or ("Timer", "计时器"),
-        body=(
+        row.label or ("Timer", "计时器"),
+        (
             k.Space(40),
             Dial(words=span(left_s), caption=_state_words(ui, row), share=share, done=done),
             k.Paragraph(
-                words=(f"of {span(row.total_s)}", f"共 {span(row.total_s)}"),
-                muted=True,
-                align="center",
+                (f"of {span(row.total_s)}", f"共 {span(row.total_s)}"), muted=True, align="center"
             ),
             k.Space(20),
-            k.Line(children=tuple(children), inset_px=24),
+            k.Line(tuple(children), inset_px=24),
         ),
     )
 
@@ -441,21 +398,17 @@ def countdown_page(s: State, ui: k.Ui, countdown: CountdownId) -> k.Page:
 @app.page("/stopwatch")
 def stopwatch_page(s: State, ui: k.Ui) -> k.Page:
     """The stopwatch with its laps, the latest first."""
-    shown_s = stopwatch_s(s, ui.now_s)
+    shown_s = st.stopwatch_s(s, ui.now_s)
     running = bool(s.stopwatch_from_s)
     if running:
         buttons: tuple[k.Widget, ...] = (
-            k.ActionButton(icon="flag", words=("Lap", "计次"), do=act.lap()),
-            k.ActionButton(
-                icon="pause", words=("Stop", "停止"), do=act.stop_stopwatch(), selected=True
-            ),
+            k.ActionButton("flag", ("Lap", "计次"), act.lap()),
+            k.ActionButton("pause", ("Stop", "停止"), act.stop_stopwatch(), selected=True),
         )
     else:
         start_words = ("Go on", "继续") if shown_s else ("Start", "开始")
-        start = k.ActionButton(
-            icon="play", words=start_words, do=act.start_stopwatch(), selected=True
-        )
-        reset = k.ActionButton(icon="refresh", words=("Reset", "重置"), do=act.reset_stopwatch())
+        start = k.ActionButton("play", start_words, act.start_stopwatch(), selected=True)
+        reset = k.ActionButton("refresh", ("Reset", "重置"), act.reset_stopwatch())
         buttons = (reset, start) if shown_s or len(s.laps) else (start,)
     times = [row.took_s for row in s.laps]
     laps: list[k.Widget] = []
@@ -467,21 +420,21 @@ def stopwatch_page(s: State, ui: k.Ui) -> k.Page:
             )
         laps.append(
             k.Row(
-                title=(f"Lap {row.number}", f"第 {row.number} 圈"),
-                subtitle=mark,
+                (f"Lap {row.number}", f"第 {row.number} 圈"),
+                mark,
                 trailing=f"{span(row.took_s)}  /  {span(row.at_s)}",
             )
         )
     state = ("Running", "运行中") if running else ("Stopped", "已停止")
     return k.Page(
-        title=("Stopwatch", "秒表"),
+        ("Stopwatch", "秒表"),
+        (
+            Dial(words=span(shown_s), caption=state, share=shown_s % 60 / 60),
+            k.Line(buttons, inset_px=80),
+            *([k.Card(tuple(laps))] if laps else []),
+        ),
         large=True,
         tabs=_tabs("stopwatch"),
-        body=(
-            Dial(words=span(shown_s), caption=state, share=shown_s % 60 / 60),
-            k.Line(children=buttons, inset_px=80),
-            *([k.Card(children=tuple(laps))] if laps else []),
-        ),
     )
 
 

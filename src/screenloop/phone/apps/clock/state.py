@@ -96,39 +96,7 @@ class Lap(k.Record, frozen=True, kw_only=True):
     took_s: int
 
 
-ZONES = (
-    ("Auckland", "奥克兰", "New Zealand", 780),
-    ("Sydney", "悉尼", "Australia", 660),
-    ("Tokyo", "东京", "Japan", 540),
-    ("Seoul", "首尔", "South Korea", 540),
-    ("Beijing", "北京", "China", 480),
-    ("Singapore", "新加坡", "Singapore", 480),
-    ("Perth", "珀斯", "Australia", 480),
-    ("Bangkok", "曼谷", "Thailand", 420),
-    ("Dhaka", "达卡", "Bangladesh", 360),
-    ("Delhi", "德里", "India", 330),
-    ("Karachi", "卡拉奇", "Pakistan", 300),
-    ("Dubai", "迪拜", "United Arab Emirates", 240),
-    ("Nairobi", "内罗毕", "Kenya", 180),
-    ("Istanbul", "伊斯坦布尔", "Turkey", 180),
-    ("Cairo", "开罗", "Egypt", 120),
-    ("Athens", "雅典", "Greece", 120),
-    ("Helsinki", "赫尔辛基", "Finland", 120),
-    ("Berlin", "柏林", "Germany", 60),
-    ("Paris", "巴黎", "France", 60),
-    ("Madrid", "马德里", "Spain", 60),
-    ("Lagos", "拉各斯", "Nigeria", 60),
-    ("London", "伦敦", "United Kingdom", 0),
-    ("Reykjavik", "雷克雅未克", "Iceland", 0),
-    ("Sao Paulo", "圣保罗", "Brazil", -180),
-    ("Buenos Aires", "布宜诺斯艾利斯", "Argentina", -180),
-    ("New York", "纽约", "United States", -300),
-    ("Lima", "利马", "Peru", -300),
-    ("Chicago", "芝加哥", "United States", -360),
-    ("Denver", "丹佛", "United States", -420),
-    ("Los Angeles", "洛杉矶", "United States", -480),
-    ("Honolulu", "檀香山", "United States", -600),
-)
+ZONES = msgspec.convert(k.read_data(__package__)["zones"], tuple[tuple[str, str, str, int], ...])
 
 
 def seed_zones(cast: k.Cast) -> Iterable[Zone]:

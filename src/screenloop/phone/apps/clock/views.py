@@ -44,22 +44,11 @@ class Dial(k.Struct, frozen=True, kw_only=True):
             d.box(left, top, size, size, color, radius=size // 2)
         color = t.danger if self.done else t.ink
         size_px = 52 if len(self.words) <= 5 else 42
-        d.text(
-            self.words,
-            x,
-            center_y - 38,
-            w,
-            size_px=size_px,
-            line_px=64,
-            bold=True,
-            color=color,
-            align="center",
-            role=None,
-        )
+        d.centered(self.words, x, center_y - 38, w, size_px, color, line_px=64, bold=True)
         caption = d.words(self.caption)
-        d.text(caption, x + 80, center_y + 30, w - 160, size_px=15, color=t.muted, align="center")
+        d.text(caption, x + 80, center_y + 30, w - 160, 15, t.muted, align="center")
         box = k.Box(center_x - 100, center_y - 38, 200, 64)
-        d.node(k.Node(role="heading", label=self.words, box=box))
+        d.node(k.Node("heading", self.words, box))
 
 
 class AlarmRow(k.Struct, frozen=True, kw_only=True):
@@ -81,31 +70,17 @@ class AlarmRow(k.Struct, frozen=True, kw_only=True):
         left, width = x + k.MARGIN_PX, w - 2 * k.MARGIN_PX
         d.box(left, y + 4, width, 90, t.tint_soft if self.alert else t.surface, radius=20)
         ink = t.ink if self.on else t.muted
-        d.text(
-            self.time,
-            left + 18,
-            y + 12,
-            140,
-            size_px=34,
-            line_px=46,
-            bold=self.on,
-            color=ink,
-            role=None,
-        )
+        d.text(self.time, left + 18, y + 12, 140, 34, ink, line_px=46, bold=self.on, role=None)
         note = d.words(self.note)
-        d.text(note, left + 18, y + 60, width - 110, size_px=14, color=t.muted, role=None)
+        d.text(note, left + 18, y + 60, width - 110, 14, t.muted, role=None)
         right, top = left + width - 68, y + 35
         d.box(right, top, 48, 28, t.tint if self.on else t.line, radius=14)
         d.box(right + (24 if self.on else 4), top + 4, 20, 20, "#ffffff", radius=10)
         label = " · ".join(part for part in (self.time, note) if part)
-        d.node(k.Node(role="row", label=label, box=k.Box(left, y + 4, width - 84, 90), do=self.do))
+        d.node(k.Node("row", label, k.Box(left, y + 4, width - 84, 90), do=self.do))
         d.node(
             k.Node(
-                role="switch",
-                label=label,
-                box=k.Box(right - 16, y + 4, 84, 90),
-                do=self.toggle,
-                checked=self.on,
+                "switch", label, k.Box(right - 16, y + 4, 84, 90), do=self.toggle, checked=self.on
             )
         )
 
@@ -136,24 +111,12 @@ class DayButtons(k.Struct, frozen=True, kw_only=True):
             short = label[-1] if d.lang == "zh" else label[:2]
             inset = (cell - 44) // 2
             d.box(left + inset, y + 6, 44, 44, t.tint if day.selected else t.fill, radius=22)
-            d.text(
-                short,
-                left,
-                y + 6,
-                cell,
-                size_px=14,
-                line_px=44,
-                align="center",
-                role=None,
-                color=t.on_tint if day.selected else t.ink,
+            d.centered(
+                short, left, y + 6, cell, 14, t.on_tint if day.selected else t.ink, line_px=44
             )
             d.node(
                 k.Node(
-                    role="checkbox",
-                    label=label,
-                    box=k.Box(left, y + 4, cell, 48),
-                    do=day.do,
-                    checked=day.selected,
+                    "checkbox", label, k.Box(left, y + 4, cell, 48), do=day.do, checked=day.selected
                 )
             )
 
@@ -180,18 +143,18 @@ class CityRow(k.Struct, frozen=True, kw_only=True):
         d.box(left, y + 4, width, 80, fill, radius=20)
         d.icon("sun" if self.by_day else "moon", left + 18, y + 32, 24, muted)
         name, note = d.words(self.name), d.words(self.note)
-        d.text(name, left + 56, y + 18, width - 190, size_px=18, bold=True, color=ink, role=None)
-        d.text(note, left + 56, y + 48, width - 190, size_px=13, color=muted, role=None)
+        d.text(name, left + 56, y + 18, width - 190, 18, ink, bold=True, role=None)
+        d.text(note, left + 56, y + 48, width - 190, 13, muted, role=None)
         d.text(
             self.clock,
             left + width - 138,
             y + 4,
             120,
-            size_px=32,
+            32,
+            ink,
             line_px=80,
-            color=ink,
             align="right",
             role=None,
         )
         label = " · ".join((name, self.clock, note))
-        d.node(k.Node(role="row", label=label, box=k.Box(left, y + 4, width, 80), do=self.do))
+        d.node(k.Node("row", label, k.Box(left, y + 4, width, 80), do=self.do))

@@ -62,12 +62,7 @@ app = k.App("contacts", State, title=("Contacts", "通讯录"), icon="users", ti
 # ---- actions -------------------------------------------------------------------------------
 
 
-@app.action(
-    "people.add",
-    tool="Save a new contact.",
-    writes=["people"],
-    check=lambda before, after, a: len(after.people) == len(before.people) + 1,
-)
+@app.action("people.add", tool=True, writes=["people"], check=k.one_more("people"))
 def add(
     s: State,
     ctx: k.Ctx,
@@ -94,7 +89,7 @@ def add(
 
 @app.action(
     "people.edit",
-    tool="Change a contact's details.",
+    tool=True,
     writes=["people"],
     check=lambda before, after, a: after.people[a.person].name == a.name.strip(),
 )
@@ -122,10 +117,7 @@ def edit(
 
 
 @app.action(
-    "people.note",
-    tool="Write a note about a contact.",
-    writes=["people"],
-    check=lambda before, after, a: after.people[a.person].note == a.note,
+    "people.note", tool=True, writes=["people"], check=k.row_has("people", "person", note="note")
 )
 def write_note(s: State, ctx: k.Ctx, person: PersonId, note: str) -> None:
     """Write a note about a contact."""
@@ -135,9 +127,9 @@ def write_note(s: State, ctx: k.Ctx, person: PersonId, note: str) -> None:
 
 @app.action(
     "people.favourite",
-    tool="Mark a contact as favourite, or not.",
+    tool=True,
     writes=["people"],
-    check=lambda before, after, a: after.people[a.person].favourite == a.on,
+    check=k.row_has("people", "person", favourite="on"),
 )
 def favourite(s: State, ctx: k.Ctx, person: PersonId, on: bool) -> None:
     """Mark a contact as favourite, or not."""
@@ -145,10 +137,7 @@ def favourite(s: State, ctx: k.Ctx, person: PersonId, on: bool) -> None:
 
 
 @app.action(
-    "people.block",
-    tool="Block or unblock a contact.",
-    writes=["people"],
-    check=lambda before, after, a: after.people[a.person].blocked == a.on,
+    "people.block", tool=True, writes=["people"], check=k.row_has("people", "person", blocked="on")
 )
 def block(s: State, ctx: k.Ctx, person: PersonId, on: bool) -> None:
     """Block or unblock a contact."""
@@ -156,12 +145,7 @@ def block(s: State, ctx: k.Ctx, person: PersonId, on: bool) -> None:
     ctx.toast(ctx.t("Blocked", "已屏蔽") if on else ctx.t("Unblocked", "已取消屏蔽"))
 
 
-@app.action(
-    "people.delete",
-    tool="Delete a contact.",
-    writes=["people"],
-    check=lambda before, after, a: a.person not in after.people,
-)
+@app.action("people.delete", tool=True, writes=["people"], check=k.gone("people", "person"))
 def delete(s: State, ctx: k.Ctx, person: PersonId) -> None:
     """Delete a contact."""
     s.people.remove(person)
@@ -169,15 +153,15 @@ def delete(s: State, ctx: k.Ctx, person: PersonId) -> None:
     ctx.move(k.Back())
 
 
-@app.query("people.search", tool="Find contacts by part of a name, number or city.", shows="/")
+@app.query("people.search", shows="/")
 def search(s: State, ctx: k.Ctx, text: str = "") -> list[Person]:
-    """Return the contacts that hold the text."""
+    """Find contacts by part of a name, number or city."""
     return _found(s, text)
 
 
-@app.query("people.get", tool="Read one contact.", shows="/p/{person}")
+@app.query("people.get", shows="/p/{person}")
 def get(s: State, ctx: k.Ctx, person: PersonId) -> Person:
-    """Return one contact."""
+    """Read one contact."""
     return s.people[person]
 
 
@@ -192,9 +176,9 @@ def _found(s: State, text: str) -> list[Person]:
 
 def _row(person: Person) -> k.Row:
     return k.Row(
-        title=person.name,
-        subtitle=person.phone,
-        lead=k.Avatar(name=person.name),
+        person.name,
+        person.phone,
+        k.Avatar(person.name),
         trailing_icon="star_filled" if person.favourite else "",
         do=person_page(person=person.id),
     )
@@ -219,16 +203,16 @@ def people_page(s: State, ui: k.Ui) -> k.Page:
     for person in found:
         if person.name[0] != letter:
             letter = person.name[0]
-            body.append(k.Heading(words=letter))
+            body.append(k.Heading(letter))
         body.append(_row(person))
     if not found:
-        body.append(k.Empty(icon="users", words=("Nobody found", "没有找到联系人")))
+        body.append(k.Empty("users", ("Nobody found", "没有找到联系人")))
     return k.Page(
-        title=("Contacts", "通讯录"),
-        body=body,
+        ("Contacts", "通讯录"),
+        body,
         large=True,
         tabs=_tabs("people"),
-        fab=k.Fab(icon="user_plus", words=("New contact", "新建联系人"), do=new_page()),
+        fab=k.Fab("user_plus", ("New contact", "新建联系人"), new_page()),
     )
 
 
@@ -237,32 +221,28 @@ def favourites_page(s: State, ui: k.Ui) -> k.Page:
     """The favourites only."""
     rows: list[k.Widget] = [_row(p) for p in _found(s, "") if p.favourite]
     if not rows:
-        rows.append(k.Empty(icon="star", words=("No favourites yet", "还没有收藏")))
-    return k.Page(title=("Favourites", "收藏"), body=rows, large=True, tabs=_tabs("favourites"))
+        rows.append(k.Empty("star", ("No favourites yet", "还没有收藏")))
+    return k.Page(("Favourites", "收藏"), rows, large=True, tabs=_tabs("favourites"))
 
 
 @app.page("/groups")
 def groups_page(s: State, ui: k.Ui) -> k.Page:
     """The groups and how many are in each."""
     rows = [
-        k.Row(
-            title=words,
-            lead=k.Glyph(icon="users"),
-            trailing_icon="chevron_right",
-            subtitle=ui.t(f"{count} people", f"{count} 人"),
-            do=group_page(group=group),
+        k.link(
+            words, ui.t(f"{count} people", f"{count} 人"), k.Glyph("users"), group_page(group=group)
         )
         for group, words in GROUPS
         for count in (len(s.people.where(lambda p, g=group: p.group == g)),)  # type: ignore[misc]
     ]
-    return k.Page(title=("Groups", "分组"), body=rows, large=True, tabs=_tabs("groups"))
+    return k.Page(("Groups", "分组"), rows, large=True, tabs=_tabs("groups"))
 
 
 @app.page("/groups/{group}")
 def group_page(s: State, ui: k.Ui, group: str) -> k.Page:
     """The people of one group."""
     rows: list[k.Widget] = [_row(p) for p in _found(s, "") if p.group == group]
-    return k.Page(title=dict(GROUPS).get(group, group), body=rows)  # type: ignore[call-overload]
+    return k.Page(dict(GROUPS).get(group, group), rows)  # type: ignore[call-overload]
 
 
 def _writing_to(phone: str) -> str:
@@ -270,49 +250,27 @@ def _writing_to(phone: str) -> str:
 
 
 def _details(ui: k.Ui, p: Person) -> k.Card:
-    rows = [
-        k.Row(
-            title=p.phone,
-            subtitle=("Mobile", "手机"),
-            lead=k.Glyph(icon="phone"),
-            do=k.Copy(text=p.phone),
-        )
-    ]
+    rows = [k.Row(p.phone, ("Mobile", "手机"), k.Glyph("phone"), do=k.Copy(text=p.phone))]
     if p.email:
-        rows.append(
-            k.Row(
-                title=p.email,
-                subtitle=("Email", "邮箱"),
-                lead=k.Glyph(icon="mail"),
-                do=k.Copy(text=p.email),
-            )
-        )
+        rows.append(k.Row(p.email, ("Email", "邮箱"), k.Glyph("mail"), do=k.Copy(text=p.email)))
     facts = (
         (p.city, ("City", "城市"), "location"),
         (p.birthday, ("Birthday", "生日"), "gift"),
         (ui.t(*dict(GROUPS)[p.group]), ("Group", "分组"), "tag"),
     )
-    rows += [
-        k.Row(title=value, subtitle=words, lead=k.Glyph(icon=icon))
-        for value, words, icon in facts
-        if value
-    ]
-    return k.Card(children=tuple(rows))
+    rows += [k.Row(value, words, k.Glyph(icon)) for value, words, icon in facts if value]
+    return k.Card(tuple(rows))
 
 
 def _reach(p: Person) -> k.Line:
     buttons = (
-        k.ActionButton(icon="phone", words=("Call", "呼叫"), do=k.Copy(text=p.phone)),
+        k.ActionButton("phone", ("Call", "呼叫"), k.Copy(text=p.phone)),
         k.ActionButton(
-            icon="message",
-            words=("Message", "发短信"),
-            do=k.Go(app="messages", path=_writing_to(p.phone)),
+            "message", ("Message", "发短信"), k.Go(app="messages", path=_writing_to(p.phone))
         ),
-        k.ActionButton(
-            icon="share", words=("Share", "分享"), do=k.Share(text=f"{p.name} {p.phone}")
-        ),
+        k.ActionButton("share", ("Share", "分享"), k.Share(text=f"{p.name} {p.phone}")),
     )
-    return k.Line(children=buttons, inset_px=24)
+    return k.Line(buttons, inset_px=24)
 
 
 @app.page("/p/{person}")
@@ -321,22 +279,12 @@ def person_page(s: State, ui: k.Ui, person: PersonId) -> k.Page:
     p = s.people[person]
     note = ui.field("note", ("Note", "备注"), p.note, lines=2)
     return k.Page(
-        title="",
-        actions=(
-            k.IconButton(
-                icon="star_filled" if p.favourite else "star",
-                selected=p.favourite,
-                label=("Favourite", "收藏"),
-                do=favourite(person=p.id, on=not p.favourite),
-            ),
-            k.IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(person=p.id)),
-            k.IconButton(icon="trash", label=("Delete", "删除"), do=ui.set(sure=True)),
-        ),
-        body=(
-            k.Avatar(name=p.name, size_px=96),
-            k.Paragraph(words=p.name, size_px=24, bold=True, align="center", lines=1),
+        "",
+        (
+            k.Avatar(p.name, size_px=96),
+            k.Paragraph(p.name, size_px=24, bold=True, align="center", lines=1),
             *(
-                [k.Paragraph(words=("Blocked", "已屏蔽"), color="#d92d20", align="center")]
+                [k.Paragraph(("Blocked", "已屏蔽"), color="#d92d20", align="center")]
                 if p.blocked
                 else []
             ),
@@ -344,23 +292,30 @@ def person_page(s: State, ui: k.Ui, person: PersonId) -> k.Page:
             _details(ui, p),
             note,
             k.Button(
-                words=("Save note", "保存备注"),
+                ("Save note", "保存备注"),
+                write_note(person=p.id, note=note.value),
                 kind="tonal",
-                do=write_note(person=p.id, note=note.value),
                 enabled=note.value != p.note,
             ),
             k.Divider(),
             k.Row(
-                title=("Unblock", "取消屏蔽") if p.blocked else ("Block", "屏蔽"),
+                ("Unblock", "取消屏蔽") if p.blocked else ("Block", "屏蔽"),
                 danger=True,
                 do=block(person=p.id, on=not p.blocked),
             ),
         ),
+        actions=(
+            k.IconButton(
+                "star_filled" if p.favourite else "star",
+                ("Favourite", "收藏"),
+                favourite(person=p.id, on=not p.favourite),
+                selected=p.favourite,
+            ),
+            k.IconButton("edit", ("Edit", "编辑"), edit_page(person=p.id)),
+            k.IconButton("trash", ("Delete", "删除"), ui.set(sure=True)),
+        ),
         dialog=ui.question(
-            ("Delete contact?", "删除联系人？"),
-            text=p.name,
-            yes=("Delete", "删除"),
-            do=delete(person=p.id),
+            ("Delete contact?", "删除联系人？"), ("Delete", "删除"), delete(person=p.id), p.name
         ),
     )
 
@@ -385,8 +340,8 @@ def _form(ui: k.Ui, p: Person) -> tuple[list[k.Widget], dict[str, Any]]:
 def new_page(s: State, ui: k.Ui) -> k.Page:
     """The form for a new contact."""
     fields, args = _form(ui, Person(name="", phone=""))
-    save = k.Button(words=("Save", "保存"), do=add(**args), enabled=bool(args["name"].strip()))
-    return k.Page(title=("New contact", "新建联系人"), body=(*fields, save))
+    save = k.Button(("Save", "保存"), add(**args), enabled=bool(args["name"].strip()))
+    return k.Page(("New contact", "新建联系人"), (*fields, save))
 
 
 @app.page("/p/{person}/edit")
@@ -394,9 +349,9 @@ def edit_page(s: State, ui: k.Ui, person: PersonId) -> k.Page:
     """The form for an existing contact."""
     fields, args = _form(ui, s.people[person])
     save = k.Button(
-        words=("Save", "保存"), do=edit(person=person, **args), enabled=bool(args["name"].strip())
+        ("Save", "保存"), edit(person=person, **args), enabled=bool(args["name"].strip())
     )
-    return k.Page(title=("Edit contact", "编辑联系人"), body=(*fields, save))
+    return k.Page(("Edit contact", "编辑联系人"), (*fields, save))
 
 
 k.read_flows(app, __package__)

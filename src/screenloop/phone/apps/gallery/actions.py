@@ -7,17 +7,8 @@ from typing import Literal
 import msgspec
 
 from screenloop.phone import kit as k
-from screenloop.phone.apps.gallery.seed import (
-    CAMERA,
-    OWN_ALBUMS,
-    Album,
-    AlbumId,
-    File,
-    Folder,
-    FolderId,
-    Name,
-    Photo,
-)
+from screenloop.phone.apps.gallery import seed as seeds
+from screenloop.phone.apps.gallery.seed import CAMERA, Album, AlbumId, File, FolderId, Name, Photo
 from screenloop.phone.apps.gallery.state import FileId, PhotoId, State, app, at, found
 from screenloop.phone.draw.imagery import SCENE_KINDS
 
@@ -26,9 +17,9 @@ from screenloop.phone.draw.imagery import SCENE_KINDS
 
 @app.action(
     "photos.favourite",
-    tool="Mark a photo as favourite, or not.",
+    tool=True,
     writes=["photos"],
-    check=lambda before, after, a: after.photos[a.photo].favourite == a.on,
+    check=k.row_has("photos", "photo", favourite="on"),
 )
 def favourite(s: State, ctx: k.Ctx, photo: PhotoId, on: bool) -> None:
     """Mark a photo as favourite, or not."""
@@ -37,7 +28,7 @@ def favourite(s: State, ctx: k.Ctx, photo: PhotoId, on: bool) -> None:
 
 @app.action(
     "photos.edit",
-    tool="Change a photo's title and place.",
+    tool=True,
     writes=["photos"],
     check=lambda before, after, a: after.photos[a.photo].title == a.title.strip(),
 )
@@ -51,10 +42,7 @@ def edit(s: State, ctx: k.Ctx, photo: PhotoId, title: Name, place: str) -> None:
 
 
 @app.action(
-    "photos.move",
-    tool="Move a photo to another album.",
-    writes=["photos"],
-    check=lambda before, after, a: after.photos[a.photo].album == a.album,
+    "photos.move", tool=True, writes=["photos"], check=k.row_has("photos", "photo", album="album")
 )
 def move(s: State, ctx: k.Ctx, photo: PhotoId, album: AlbumId) -> None:
     """Move a photo to another album."""
@@ -64,12 +52,7 @@ def move(s: State, ctx: k.Ctx, photo: PhotoId, album: AlbumId) -> None:
     ctx.move(k.Back())
 
 
-@app.action(
-    "photos.copy",
-    tool="Duplicate a photo.",
-    writes=["photos"],
-    check=lambda before, after, a: len(after.photos) == len(before.photos) + 1,
-)
+@app.action("photos.copy", tool="Duplicate a photo.", writes=["photos"], check=k.one_more("photos"))
 def copy(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
     """Duplicate a photo, next to itself in time."""
     old = s.photos[photo]
@@ -78,10 +61,7 @@ def copy(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
 
 
 @app.action(
-    "photos.trash",
-    tool="Move a photo to the trash.",
-    writes=["photos"],
-    check=lambda before, after, a: after.photos[a.photo].trashed,
+    "photos.trash", tool=True, writes=["photos"], check=k.row_has("photos", "photo", trashed=True)
 )
 def trash(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
     """Move a photo to the trash."""
@@ -92,9 +72,9 @@ def trash(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
 
 @app.action(
     "photos.restore",
-    tool="Bring a photo back from the trash.",
+    tool=True,
     writes=["photos"],
-    check=lambda before, after, a: not after.photos[a.photo].trashed,
+    check=k.row_has("photos", "photo", trashed=False),
 )
 def restore(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
     """Bring a photo back from the trash."""
@@ -103,12 +83,7 @@ def restore(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
     ctx.move(k.Back())
 
 
-@app.action(
-    "photos.delete",
-    tool="Delete a photo of the trash for good.",
-    writes=["photos"],
-    check=lambda before, after, a: a.photo not in after.photos,
-)
+@app.action("photos.delete", tool=True, writes=["photos"], check=k.gone("photos", "photo"))
 def delete(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
     """Delete a photo of the trash for good."""
     if not s.photos[photo].trashed:
@@ -120,7 +95,7 @@ def delete(s: State, ctx: k.Ctx, photo: PhotoId) -> None:
 
 @app.action(
     "trash.empty",
-    tool="Delete all photos of the trash for good.",
+    tool=True,
     writes=["photos"],
     check=lambda before, after, a: not after.photos.where(lambda p: p.trashed),
 )
@@ -135,7 +110,7 @@ def empty_trash(s: State, ctx: k.Ctx) -> None:
     "photos.take",
     tool="Take a photo with the back or the front camera.",
     writes=["photos"],
-    check=lambda before, after, a: len(after.photos) == len(before.photos) + 1,
+    check=k.one_more("photos"),
 )
 def take(s: State, ctx: k.Ctx, camera: Literal["back", "front"]) -> None:
     """Take the picture that the viewfinder shows."""
@@ -154,43 +129,34 @@ def scene(s: State, camera: str) -> tuple[str, int]:
     return ("portrait" if camera == "front" else kinds[number % len(kinds)]), 1000 + number
 
 
-@app.query(
-    "photos.search",
-    tool="Find photos by part of a title, place or album, newest first.",
-    shows="/search",
-)
+@app.query("photos.search", shows="/search")
 def search(s: State, ctx: k.Ctx, text: str = "") -> list[Photo]:
-    """Return the photos that hold the text."""
+    """Find photos by part of a title, place or album, newest first."""
     return found(s, text)
 
 
-@app.query("photos.get", tool="Read one photo's details.", shows="/photo/{photo}/info")
+@app.query("photos.get", shows="/photo/{photo}/info")
 def get(s: State, ctx: k.Ctx, photo: PhotoId) -> Photo:
-    """Return one photo."""
+    """Read one photo's details."""
     return s.photos[photo]
 
 
-@app.query("favourites.list", tool="List the favourite photos.", shows="/favourites")
+@app.query("favourites.list", shows="/favourites")
 def list_favourites(s: State, ctx: k.Ctx) -> list[Photo]:
-    """Return the starred photos."""
+    """List the favourite photos."""
     return [p for p in found(s, "") if p.favourite]
 
 
-@app.query("trash.list", tool="List the photos in the trash.", shows="/trash")
+@app.query("trash.list", shows="/trash")
 def list_trash(s: State, ctx: k.Ctx) -> list[Photo]:
-    """Return what was deleted."""
+    """List the photos in the trash."""
     return found(s, "", trashed=True)
 
 
 # ---- actions on albums, folders and files ------------------------------------------------------
 
 
-@app.action(
-    "albums.add",
-    tool="Make a new, empty album.",
-    writes=["albums"],
-    check=lambda before, after, a: len(after.albums) == len(before.albums) + 1,
-)
+@app.action("albums.add", tool=True, writes=["albums"], check=k.one_more("albums"))
 def add_album(s: State, ctx: k.Ctx, name: Name) -> None:
     """Make a new, empty album."""
     _check_name(ctx, name, [a.name for a in s.albums])
@@ -201,12 +167,12 @@ def add_album(s: State, ctx: k.Ctx, name: Name) -> None:
 
 @app.action(
     "albums.rename",
-    tool="Give one of the user's albums another name.",
+    tool=True,
     writes=["albums"],
     check=lambda before, after, a: after.albums[a.album].name == a.name.strip(),
 )
 def rename_album(s: State, ctx: k.Ctx, album: AlbumId, name: Name) -> None:
-    """Give an album another name."""
+    """Give one of the user's albums another name."""
     _check_own(ctx, album)
     _check_name(ctx, name, [a.name for a in s.albums if a.id != album])
     s.albums.update(album, name=name.strip())
@@ -214,13 +180,10 @@ def rename_album(s: State, ctx: k.Ctx, album: AlbumId, name: Name) -> None:
 
 
 @app.action(
-    "albums.delete",
-    tool="Delete an album of the user's; its photos move to Camera.",
-    writes=["albums", "photos"],
-    check=lambda before, after, a: a.album not in after.albums,
+    "albums.delete", tool=True, writes=["albums", "photos"], check=k.gone("albums", "album")
 )
 def delete_album(s: State, ctx: k.Ctx, album: AlbumId) -> None:
-    """Delete an album; its photos move to Camera."""
+    """Delete an album of the user's; its photos move to Camera."""
     _check_own(ctx, album)
     s.albums.remove(album)
     for photo in s.photos.where(lambda p: p.album == album):
@@ -229,9 +192,9 @@ def delete_album(s: State, ctx: k.Ctx, album: AlbumId) -> None:
     ctx.move(k.Back())
 
 
-@app.query("albums.list", tool="List the albums.", shows="/albums")
+@app.query("albums.list", shows="/albums")
 def list_albums(s: State, ctx: k.Ctx) -> list[Album]:
-    """Return all albums."""
+    """List the albums."""
     return list(s.albums)
 
 
@@ -242,23 +205,18 @@ def album_photos(s: State, ctx: k.Ctx, album: AlbumId) -> list[Photo]:
     return [p for p in found(s, "") if p.album == album]
 
 
-@app.action(
-    "folders.add",
-    tool="Make a new folder for files.",
-    writes=["folders"],
-    check=lambda before, after, a: len(after.folders) == len(before.folders) + 1,
-)
+@app.action("folders.add", tool=True, writes=["folders"], check=k.one_more("folders"))
 def add_folder(s: State, ctx: k.Ctx, name: Name) -> None:
-    """Make a new folder."""
+    """Make a new folder for files."""
     _check_name(ctx, name, [f.name for f in s.folders])
-    folder = s.folders.add(Folder(name=name.strip()))
+    folder = s.folders.add(seeds.Folder(name=name.strip()))
     ctx.move(k.Back())
     ctx.move(at(f"/folder/{folder.id}"))
 
 
 @app.action(
     "folders.rename",
-    tool="Give a folder another name.",
+    tool=True,
     writes=["folders"],
     check=lambda before, after, a: after.folders[a.folder].name == a.name.strip(),
 )
@@ -269,12 +227,7 @@ def rename_folder(s: State, ctx: k.Ctx, folder: FolderId, name: Name) -> None:
     ctx.move(k.Back())
 
 
-@app.action(
-    "folders.delete",
-    tool="Delete an empty folder.",
-    writes=["folders"],
-    check=lambda before, after, a: a.folder not in after.folders,
-)
+@app.action("folders.delete", tool=True, writes=["folders"], check=k.gone("folders", "folder"))
 def delete_folder(s: State, ctx: k.Ctx, folder: FolderId) -> None:
     """Delete an empty folder."""
     if s.files.where(lambda f: f.folder == folder):
@@ -285,7 +238,7 @@ def delete_folder(s: State, ctx: k.Ctx, folder: FolderId) -> None:
 
 @app.action(
     "files.rename",
-    tool="Give a file another name.",
+    tool=True,
     writes=["files"],
     check=lambda before, after, a: after.files[a.file].name == a.name.strip(),
 )
@@ -298,10 +251,7 @@ def rename_file(s: State, ctx: k.Ctx, file: FileId, name: Name) -> None:
 
 
 @app.action(
-    "files.move",
-    tool="Move a file to another folder.",
-    writes=["files"],
-    check=lambda before, after, a: after.files[a.file].folder == a.folder,
+    "files.move", tool=True, writes=["files"], check=k.row_has("files", "file", folder="folder")
 )
 def move_file(s: State, ctx: k.Ctx, file: FileId, folder: FolderId) -> None:
     """Move a file to another folder."""
@@ -311,12 +261,7 @@ def move_file(s: State, ctx: k.Ctx, file: FileId, folder: FolderId) -> None:
     ctx.move(k.Back())
 
 
-@app.action(
-    "files.delete",
-    tool="Delete a file.",
-    writes=["files"],
-    check=lambda before, after, a: a.file not in after.files,
-)
+@app.action("files.delete", tool=True, writes=["files"], check=k.gone("files", "file"))
 def delete_file(s: State, ctx: k.Ctx, file: FileId) -> None:
     """Delete a file."""
     s.files.remove(file)
@@ -324,18 +269,16 @@ def delete_file(s: State, ctx: k.Ctx, file: FileId) -> None:
     ctx.move(k.Back())
 
 
-@app.query(
-    "files.search", tool="Find files by part of a name; tells their folder.", shows="/search"
-)
+@app.query("files.search", shows="/search")
 def search_files(s: State, ctx: k.Ctx, text: str = "") -> list[File]:
-    """Return the files whose name holds the text."""
+    """Find files by part of a name; tells their folder."""
     wanted = text.casefold().strip()
     return sorted(s.files.where(lambda f: wanted in f.name.casefold()), key=lambda f: f.name)
 
 
-@app.query("folders.list", tool="List the folders.", shows="/files")
-def list_folders(s: State, ctx: k.Ctx) -> list[Folder]:
-    """Return all folders."""
+@app.query("folders.list", shows="/files")
+def list_folders(s: State, ctx: k.Ctx) -> list[seeds.Folder]:
+    """List the folders."""
     return list(s.folders)
 
 
@@ -346,9 +289,9 @@ def folder_files(s: State, ctx: k.Ctx, folder: FolderId) -> list[File]:
     return sorted(s.files.where(lambda f: f.folder == folder), key=lambda f: f.name)
 
 
-@app.query("files.get", tool="Read one file's details.", shows="/file/{file}")
+@app.query("files.get", shows="/file/{file}")
 def get_file(s: State, ctx: k.Ctx, file: FileId) -> File:
-    """Return one file."""
+    """Read one file's details."""
     return s.files[file]
 
 
@@ -360,5 +303,5 @@ def _check_name(ctx: k.Ctx, name: str, taken: list[str]) -> None:
 
 
 def _check_own(ctx: k.Ctx, album: str) -> None:
-    if album in OWN_ALBUMS:
+    if album in seeds.OWN_ALBUMS:
         ctx.refuse(ctx.t("This album belongs to the phone", "这是系统相册"))

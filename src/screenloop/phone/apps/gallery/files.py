@@ -18,28 +18,27 @@ def files_page(s: State, ui: k.Ui) -> k.Page:
     for folder in s.folders:
         count = len(s.files.where(lambda f, i=folder.id: f.folder == i))  # type: ignore[misc]
         folders.append(
-            k.Row(
-                title=folder.name,
-                subtitle=ui.t(f"{count} files", f"{count}个文件"),
-                lead=k.Glyph(icon="folder"),
-                trailing_icon="chevron_right",
-                do=folder_page(folder=folder.id),
+            k.link(
+                folder.name,
+                ui.t(f"{count} files", f"{count}个文件"),
+                k.Glyph("folder"),
+                folder_page(folder=folder.id),
             )
         )
     recent = sorted(s.files, key=lambda f: -f.modified_at)[:5]
     body: list[k.Widget] = [
-        k.Heading(words=("Folders", "文件夹")),
-        k.Card(children=tuple(folders)),
-        k.Heading(words=("Recent", "最近")),
+        k.Heading(("Folders", "文件夹")),
+        k.Card(tuple(folders)),
+        k.Heading(("Recent", "最近")),
         *(file_row(ui, f) for f in recent),
     ]
     return k.Page(
-        title=("Files", "文件"),
-        body=body,
+        ("Files", "文件"),
+        body,
         large=True,
         tabs=tabs("files"),
-        actions=(k.IconButton(icon="search", label=("Search", "搜索"), do=at("/search")),),
-        fab=k.Fab(icon="plus", words=("New folder", "新建文件夹"), do=new_folder_page()),
+        actions=(k.IconButton("search", ("Search", "搜索"), at("/search")),),
+        fab=k.Fab("plus", ("New folder", "新建文件夹"), new_folder_page()),
     )
 
 
@@ -56,20 +55,17 @@ def folder_page(s: State, ui: k.Ui, folder: FolderId) -> k.Page:
     inside = sorted(s.files.where(lambda x: x.folder == folder), key=lambda x: x.name)
     body: list[k.Widget] = [file_row(ui, x) for x in inside]
     if not inside:
-        body = [k.Empty(icon="folder", words=("The folder is empty", "文件夹是空的"))]
+        body = [k.Empty("folder", ("The folder is empty", "文件夹是空的"))]
     sure = ui.question(
-        ("Delete folder?", "删除文件夹？"),
-        text=f.name,
-        yes=DELETE,
-        do=act.delete_folder(folder=folder),
+        ("Delete folder?", "删除文件夹？"), DELETE, act.delete_folder(folder=folder), f.name
     )
     return k.Page(
-        title=f.name,
-        body=body,
+        f.name,
+        body,
         dialog=sure,
         actions=(
-            k.IconButton(icon="edit", label=RENAME, do=rename_folder_page(folder=folder)),
-            k.IconButton(icon="trash", label=DELETE, do=ui.set(sure=True)),
+            k.IconButton("edit", RENAME, rename_folder_page(folder=folder)),
+            k.IconButton("trash", DELETE, ui.set(sure=True)),
         ),
     )
 
@@ -95,33 +91,24 @@ def file_page(s: State, ui: k.Ui, file: FileId) -> k.Page:
         (s.folders[f.folder].name, ("Folder", "文件夹"), "folder"),
         (f"{ui.day(f.modified_at)} {ui.clock(f.modified_at)}", ("Modified", "修改时间"), "clock"),
     )
-    rows = tuple(k.Row(title=v, subtitle=words, lead=k.Glyph(icon=i)) for v, words, i in facts)
-    sure = ui.question(
-        ("Delete file?", "删除文件？"), text=f.name, yes=DELETE, do=act.delete_file(file=file)
-    )
-    cover = k.Picture(
-        kind="document", seed=len(f.name) * 31 + f.size_kb, label=f.name, height_px=200
-    )
+    rows = tuple(k.Row(v, words, k.Glyph(i)) for v, words, i in facts)
+    sure = ui.question(("Delete file?", "删除文件？"), DELETE, act.delete_file(file=file), f.name)
+    cover = k.Picture("document", len(f.name) * 31 + f.size_kb, f.name, height_px=200)
     return k.Page(
-        title=f.name,
-        dialog=sure,
-        actions=(k.IconButton(icon="share", label=("Share", "分享"), do=k.Share(text=f.name)),),
-        body=(
-            k.Grid(children=(cover,), columns=1),
-            k.Card(children=rows),
-            k.Row(title=RENAME, lead=k.Glyph(icon="edit"), do=rename_file_page(file=file)),
+        f.name,
+        (
+            k.Grid((cover,), columns=1),
+            k.Card(rows),
+            k.Row(RENAME, lead=k.Glyph("edit"), do=rename_file_page(file=file)),
             k.Row(
-                title=("Move to folder", "移到文件夹"),
-                lead=k.Glyph(icon="forward"),
+                ("Move to folder", "移到文件夹"),
+                lead=k.Glyph("forward"),
                 do=move_file_page(file=file),
             ),
-            k.Row(
-                title=DELETE,
-                danger=True,
-                lead=k.Glyph(icon="trash", tint="#d92d20"),
-                do=ui.set(sure=True),
-            ),
+            k.Row(DELETE, danger=True, lead=k.Glyph("trash", tint="#d92d20"), do=ui.set(sure=True)),
         ),
+        dialog=sure,
+        actions=(k.IconButton("share", ("Share", "分享"), k.Share(text=f.name)),),
     )
 
 
@@ -142,12 +129,12 @@ def move_file_page(s: State, ui: k.Ui, file: FileId) -> k.Page:
     f = s.files[file]
     rows: list[k.Widget] = [
         k.Row(
-            title=o.name,
-            lead=k.Glyph(icon="folder"),
+            o.name,
+            lead=k.Glyph("folder"),
             do=act.move_file(file=file, folder=o.id),
             trailing_icon="check" if o.id == f.folder else "",
             selected=o.id == f.folder,
         )
         for o in s.folders
     ]
-    return k.Page(title=("Move to folder", "移到文件夹"), subtitle=f.name, body=rows)
+    return k.Page(("Move to folder", "移到文件夹"), rows, subtitle=f.name)

@@ -6,20 +6,10 @@ from typing import Literal
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.gallery import actions as act
-from screenloop.phone.apps.gallery import files
+from screenloop.phone.apps.gallery import files, views
 from screenloop.phone.apps.gallery.seed import CAMERA, OWN_ALBUMS, AlbumId, Photo
 from screenloop.phone.apps.gallery.state import PhotoId, State, app, found
-from screenloop.phone.apps.gallery.views import (
-    DELETE,
-    RENAME,
-    AlbumTile,
-    Viewer,
-    file_row,
-    grid,
-    name_form,
-    size,
-    tabs,
-)
+from screenloop.phone.apps.gallery.views import DELETE, RENAME, Viewer, grid, name_form, size, tabs
 
 __all__ = ["State", "app", "files"]
 """`files` declares the other half of the pages."""
@@ -40,20 +30,20 @@ def roll_page(s: State, ui: k.Ui) -> k.Page:
         if last or ui.day(photos[number + 1].taken_at) != ui.day(photo.taken_at):
             today = ui.when(photo.taken_at).date().isoformat() == ui.today()
             words = ui.t("Today", "今天") if today else ui.ago(photo.taken_at)
-            body += [k.Heading(words=words), grid(day)]
+            body += [k.Heading(words), grid(day)]
             day = []
     if not photos:
-        body.append(k.Empty(icon="image", words=("No photos yet", "还没有照片")))
+        body.append(k.Empty("image", ("No photos yet", "还没有照片")))
     return k.Page(
-        title=("Gallery", "相册"),
+        ("Gallery", "相册"),
+        body,
         subtitle=ui.t(f"{len(photos)} photos", f"{len(photos)}张照片"),
-        body=body,
         tabs=tabs("photos"),
         actions=(
-            k.IconButton(icon="search", label=("Search", "搜索"), do=search_page()),
-            k.IconButton(icon="trash", label=("Trash", "回收站"), do=trash_page()),
+            k.IconButton("search", ("Search", "搜索"), search_page()),
+            k.IconButton("trash", ("Trash", "回收站"), trash_page()),
         ),
-        fab=k.Fab(icon="camera", words=("Camera", "相机"), do=camera_page(camera="back")),
+        fab=k.Fab("camera", ("Camera", "相机"), camera_page(camera="back")),
     )
 
 
@@ -66,28 +56,25 @@ def search_page(s: State, ui: k.Ui) -> k.Page:
         photos = found(s, text.value)
         files = s.files.where(lambda f: text.value.casefold().strip() in f.name.casefold())
         count = ui.t(f"{len(photos)} photos", f"{len(photos)}张照片")
-        body += [k.Heading(words=count), *(_photo_row(ui, p) for p in photos)]
+        body += [k.Heading(count), *(_photo_row(ui, p) for p in photos)]
         if files:
-            body += [k.Heading(words=("Files", "文件")), *(file_row(ui, f) for f in files)]
+            body += [k.Heading(("Files", "文件")), *(views.file_row(ui, f) for f in files)]
         if not photos and not files:
-            body.append(k.Empty(icon="search", words=("Nothing found", "没有找到")))
+            body.append(k.Empty("search", ("Nothing found", "没有找到")))
     else:
         places = sorted({p.place for p in s.photos if p.place and not p.trashed})
-        body.append(k.Heading(words=("Places", "地点")))
-        body += [
-            k.Row(title=place, lead=k.Glyph(icon="location"), do=ui.set(text=place))
-            for place in places
-        ]
-    return k.Page(title=("Search", "搜索"), body=body)
+        body.append(k.Heading(("Places", "地点")))
+        body += [k.Row(place, lead=k.Glyph("location"), do=ui.set(text=place)) for place in places]
+    return k.Page(("Search", "搜索"), body)
 
 
 def _photo_row(ui: k.Ui, p: Photo) -> k.Row:
     place = f"{p.place} · " if p.place else ""
     return k.Row(
-        title=p.title,
-        subtitle=f"{place}{ui.ago(p.taken_at)}",
+        p.title,
+        f"{place}{ui.ago(p.taken_at)}",
+        k.Thumb(p.kind, p.seed, size_px=52),
         do=photo_page(photo=p.id),
-        lead=k.Thumb(kind=p.kind, seed=p.seed, size_px=52),
         trailing_icon="heart_filled" if p.favourite else "",
     )
 
@@ -98,8 +85,8 @@ def favourites_page(s: State, ui: k.Ui) -> k.Page:
     photos = [p for p in found(s, "") if p.favourite]
     body: list[k.Widget] = [grid(photos, 2)]
     if not photos:
-        body = [k.Empty(icon="heart", words=("No favourites yet", "还没有收藏"))]
-    return k.Page(title=("Favourites", "收藏"), body=body, large=True, tabs=tabs("favourites"))
+        body = [k.Empty("heart", ("No favourites yet", "还没有收藏"))]
+    return k.Page(("Favourites", "收藏"), body, large=True, tabs=tabs("favourites"))
 
 
 @app.page("/trash")
@@ -108,7 +95,7 @@ def trash_page(s: State, ui: k.Ui) -> k.Page:
     photos = found(s, "", trashed=True)
     body: list[k.Widget] = [
         k.Paragraph(
-            words=(
+            (
                 "Photos stay here until you delete them for good.",
                 "照片会保留在这里，直到你彻底删除。",
             ),
@@ -118,15 +105,13 @@ def trash_page(s: State, ui: k.Ui) -> k.Page:
         grid(photos),
     ]
     if not photos:
-        body = [k.Empty(icon="trash", words=("The trash is empty", "回收站是空的"))]
-    bin_it = k.Button(words=("Empty trash", "清空回收站"), kind="danger", do=ui.set(sure=True))
+        body = [k.Empty("trash", ("The trash is empty", "回收站是空的"))]
+    bin_it = k.Button(("Empty trash", "清空回收站"), ui.set(sure=True), kind="danger")
     words = (f"{len(photos)} photos will be deleted for good.", f"将彻底删除{len(photos)}张照片。")
-    sure = ui.question(
-        ("Empty trash?", "清空回收站？"), text=words, yes=DELETE, do=act.empty_trash()
-    )
+    sure = ui.question(("Empty trash?", "清空回收站？"), DELETE, act.empty_trash(), words)
     return k.Page(
-        title=("Trash", "回收站"),
-        body=body,
+        ("Trash", "回收站"),
+        body,
         footer=(bin_it,) if photos else (),
         dialog=sure if photos else None,
     )
@@ -146,18 +131,13 @@ def camera_page(s: State, ui: k.Ui, camera: str) -> k.Page:
     )
     latest = found(s, "")[:1]
     buttons = [
-        k.IconButton(icon="rotate", label=("Switch", "切换"), do=other, color="#ffffff"),
-        k.IconButton(
-            icon="camera", label=("Take photo", "拍照"), do=act.take(camera=side), color="#ff8fc0"
-        ),
+        k.IconButton("rotate", ("Switch", "切换"), other, color="#ffffff"),
+        k.IconButton("camera", ("Take photo", "拍照"), act.take(camera=side), color="#ff8fc0"),
     ]
     if latest:
         buttons.append(
             k.IconButton(
-                icon="image",
-                label=("Last photo", "上一张"),
-                color="#ffffff",
-                do=photo_page(photo=latest[0].id),
+                "image", ("Last photo", "上一张"), photo_page(photo=latest[0].id), color="#ffffff"
             )
         )
     viewer = Viewer(
@@ -169,7 +149,7 @@ def camera_page(s: State, ui: k.Ui, camera: str) -> k.Page:
         double=None,
         buttons=tuple(buttons),
     )
-    return k.Page(title="", body=(viewer,), bare=True)
+    return k.Page("", (viewer,), bare=True)
 
 
 @app.page("/photo/{photo}")
@@ -184,38 +164,30 @@ def photo_page(s: State, ui: k.Ui, photo: PhotoId) -> k.Page:
     white = "#ffffff"
     if p.trashed:
         buttons: tuple[k.IconButton, ...] = (
-            k.IconButton(
-                icon="undo", label=("Restore", "恢复"), do=act.restore(photo=p.id), color=white
-            ),
-            k.IconButton(icon="trash", label=DELETE, do=ui.set(sure=True), color=white),
+            k.IconButton("undo", ("Restore", "恢复"), act.restore(photo=p.id), color=white),
+            k.IconButton("trash", DELETE, ui.set(sure=True), color=white),
         )
         sure = ui.question(
-            ("Delete for good?", "彻底删除？"), text=p.title, yes=DELETE, do=act.delete(photo=p.id)
+            ("Delete for good?", "彻底删除？"), DELETE, act.delete(photo=p.id), p.title
         )
     else:
         buttons = (
+            k.IconButton("share", ("Share", "分享"), k.Share(image=p.id), color=white),
             k.IconButton(
-                icon="share", label=("Share", "分享"), do=k.Share(image=p.id), color=white
-            ),
-            k.IconButton(
-                icon="heart_filled" if p.favourite else "heart",
-                label=("Favourite", "收藏"),
-                do=star,
+                "heart_filled" if p.favourite else "heart",
+                ("Favourite", "收藏"),
+                star,
                 color="#ff6fae" if p.favourite else white,
             ),
-            k.IconButton(
-                icon="edit", label=("Edit", "编辑"), do=edit_page(photo=p.id), color=white
-            ),
-            k.IconButton(
-                icon="info", label=("Info", "信息"), do=info_page(photo=p.id), color=white
-            ),
-            k.IconButton(icon="trash", label=DELETE, do=ui.set(sure=True), color=white),
+            k.IconButton("edit", ("Edit", "编辑"), edit_page(photo=p.id), color=white),
+            k.IconButton("info", ("Info", "信息"), info_page(photo=p.id), color=white),
+            k.IconButton("trash", DELETE, ui.set(sure=True), color=white),
         )
         sure = ui.question(
             ("Move to trash?", "移到回收站？"),
-            text=p.title,
-            yes=("Move to trash", "移到回收站"),
-            do=act.trash(photo=p.id),
+            ("Move to trash", "移到回收站"),
+            act.trash(photo=p.id),
+            p.title,
         )
     place = f"{p.place} · " if p.place else ""
     viewer = Viewer(
@@ -227,7 +199,7 @@ def photo_page(s: State, ui: k.Ui, photo: PhotoId) -> k.Page:
         buttons=buttons,
         double=None if p.trashed else star,
     )
-    return k.Page(title="", body=(viewer,), bare=True, dialog=sure)
+    return k.Page("", (viewer,), bare=True, dialog=sure)
 
 
 @app.page("/photo/{photo}/info")
@@ -241,27 +213,17 @@ def info_page(s: State, ui: k.Ui, photo: PhotoId) -> k.Page:
         (album, ("Album", "相册"), "bookmark"),
         (size(p.size_kb), ("Size", "大小"), "storage"),
     )
-    rows = tuple(k.Row(title=v, subtitle=words, lead=k.Glyph(icon=i)) for v, words, i in facts)
+    rows = tuple(k.Row(v, words, k.Glyph(i)) for v, words, i in facts)
     return k.Page(
-        title=("Details", "详情"),
-        actions=(k.IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(photo=p.id)),),
-        body=(
-            k.Grid(
-                children=(k.Picture(kind=p.kind, seed=p.seed, label=p.title, height_px=190),),
-                columns=1,
-            ),
-            k.Paragraph(words=p.title, size_px=22, bold=True, lines=1),
-            k.Card(children=rows),
-            k.Row(
-                title=("Move to album", "移到相册"),
-                lead=k.Glyph(icon="forward"),
-                trailing_icon="chevron_right",
-                do=move_page(photo=p.id),
-            ),
-            k.Row(
-                title=("Duplicate", "创建副本"), lead=k.Glyph(icon="copy"), do=act.copy(photo=p.id)
-            ),
+        ("Details", "详情"),
+        (
+            k.Grid((k.Picture(p.kind, p.seed, p.title, height_px=190),), columns=1),
+            k.Paragraph(p.title, size_px=22, bold=True, lines=1),
+            k.Card(rows),
+            k.link(("Move to album", "移到相册"), "", k.Glyph("forward"), move_page(photo=p.id)),
+            k.Row(("Duplicate", "创建副本"), lead=k.Glyph("copy"), do=act.copy(photo=p.id)),
         ),
+        actions=(k.IconButton("edit", ("Edit", "编辑"), edit_page(photo=p.id)),),
     )
 
 
@@ -272,11 +234,11 @@ def edit_page(s: State, ui: k.Ui, photo: PhotoId) -> k.Page:
     title = ui.field("title", ("Title", "标题"), p.title)
     place = ui.field("place", ("Place", "地点"), p.place)
     save = k.Button(
-        words=("Save", "保存"),
+        ("Save", "保存"),
+        act.edit(photo=p.id, title=title.value, place=place.value),
         enabled=bool(title.value.strip()),
-        do=act.edit(photo=p.id, title=title.value, place=place.value),
     )
-    return k.Page(title=("Edit details", "编辑详情"), body=(title, place, save))
+    return k.Page(("Edit details", "编辑详情"), (title, place, save))
 
 
 @app.page("/photo/{photo}/move")
@@ -285,15 +247,15 @@ def move_page(s: State, ui: k.Ui, photo: PhotoId) -> k.Page:
     p = s.photos[photo]
     rows: list[k.Widget] = [
         k.Row(
-            title=a.name,
-            lead=k.Glyph(icon="bookmark"),
+            a.name,
+            lead=k.Glyph("bookmark"),
             do=act.move(photo=p.id, album=a.id),
             trailing_icon="check" if a.id == p.album else "",
             selected=a.id == p.album,
         )
         for a in s.albums
     ]
-    return k.Page(title=("Move to album", "移到相册"), subtitle=p.title, body=rows)
+    return k.Page(("Move to album", "移到相册"), rows, subtitle=p.title)
 
 
 # ---- pages: albums ---------------------------------------------------------------------------
@@ -307,7 +269,7 @@ def albums_page(s: State, ui: k.Ui) -> k.Page:
     for album in s.albums:
         inside = [p for p in photos if p.album == album.id]
         tiles.append(
-            AlbumTile(
+            views.AlbumTile(
                 name=album.name,
                 count=ui.t(f"{len(inside)} photos", f"{len(inside)}张照片"),
                 cover=inside[0] if inside else None,
@@ -315,11 +277,11 @@ def albums_page(s: State, ui: k.Ui) -> k.Page:
             )
         )
     return k.Page(
-        title=("Albums", "相册"),
+        ("Albums", "相册"),
+        (k.Grid(tuple(tiles), columns=2, gap_px=14),),
         large=True,
         tabs=tabs("albums"),
-        body=(k.Grid(children=tuple(tiles), columns=2, gap_px=14),),
-        fab=k.Fab(icon="plus", words=("New album", "新建相册"), do=new_album_page()),
+        fab=k.Fab("plus", ("New album", "新建相册"), new_album_page()),
     )
 
 
@@ -349,18 +311,18 @@ def album_page(s: State, ui: k.Ui, album: AlbumId) -> k.Page:
         photos.sort(key=lambda p: p.title)
     body: list[k.Widget] = [order, grid(photos)]
     if not photos:
-        body = [k.Empty(icon="image", words=("No photos in this album", "相册里没有照片"))]
+        body = [k.Empty("image", ("No photos in this album", "相册里没有照片"))]
     actions: tuple[k.IconButton, ...] = ()
     if album not in OWN_ALBUMS:
         actions = (
-            k.IconButton(icon="edit", label=RENAME, do=rename_album_page(album=album)),
-            k.IconButton(icon="trash", label=DELETE, do=ui.set(sure=True)),
+            k.IconButton("edit", RENAME, rename_album_page(album=album)),
+            k.IconButton("trash", DELETE, ui.set(sure=True)),
         )
     words = (f"{a.name}: its photos move to Camera.", f"{a.name}：其中的照片将移到Camera。")
     sure = ui.question(
-        ("Delete album?", "删除相册？"), text=words, yes=DELETE, do=act.delete_album(album=album)
+        ("Delete album?", "删除相册？"), DELETE, act.delete_album(album=album), words
     )
-    return k.Page(title=a.name, body=body, actions=actions, dialog=sure)
+    return k.Page(a.name, body, actions=actions, dialog=sure)
 
 
 @app.page("/album/{album}/rename")

@@ -61,18 +61,7 @@ class File(k.Record, frozen=True, kw_only=True):
     modified_at: int
 
 
-TITLES: dict[str, str] = {
-    "sea": "Evening tide,Sailing day,Pier at dawn,Calm bay,Ferry crossing,First swim",
-    "mountains": "Summit ridge,Snow line,Cabin morning,Long trail,Valley mist",
-    "city": "Rooftop lights,Market street,Night tram,Old bridge,River front",
-    "forest": "Pine path,Autumn walk,Green light,Moss and stone",
-    "desert": "Red dunes,Dry heat,Canyon road",
-    "food": "Sunday brunch,Green salad,Birthday dinner,Picnic bowl,Lunch special",
-    "pet": "Miso asleep,Miso at the window,Neighbour's cat,New kitten,Grumpy Miso",
-    "portrait": "Passport photo,Team badge,Grandma smiling,Graduation day,School portrait",
-    "document": "Rent receipt,Recipe card,Warranty card,Bus timetable,Signed lease",
-    "flower": "First tulip,Balcony rose,Daisy field,Garden bed,Wedding bouquet",
-}
+TITLES = msgspec.convert(k.read_data(__package__)["titles"], dict[str, str])
 ALBUM_OF: dict[str, str] = {
     "sea": "album3",
     "mountains": "album3",
@@ -85,22 +74,7 @@ ALBUM_OF: dict[str, str] = {
     "document": SCREENSHOTS,
     "flower": "album5",
 }
-FILES: tuple[tuple[str, str, FileKind], ...] = (
-    ("Flight ticket", "folder1", "pdf"),
-    ("Hotel booking", "folder1", "pdf"),
-    ("Packing list", "folder1", "text"),
-    ("Quarterly report", "folder2", "doc"),
-    ("Budget 2026", "folder2", "sheet"),
-    ("Meeting minutes", "folder2", "doc"),
-    ("Project archive", "folder2", "zip"),
-    ("Electricity invoice", "folder3", "pdf"),
-    ("Water invoice", "folder3", "pdf"),
-    ("Tax summary", "folder3", "sheet"),
-    ("User manual", "folder4", "pdf"),
-    ("Song lyrics", "folder4", "text"),
-    ("Holiday photos", "folder4", "zip"),
-    ("Reading list", "folder4", "text"),
-)
+FILES = msgspec.convert(k.read_data(__package__)["files"], tuple[tuple[str, str, FileKind], ...])
 
 
 def seed_photos(cast: k.Cast) -> Iterable[Photo]:

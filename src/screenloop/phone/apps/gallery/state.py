@@ -5,16 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from screenloop.phone import kit as k
-from screenloop.phone.apps.gallery.seed import (
-    Album,
-    File,
-    Folder,
-    Photo,
-    seed_albums,
-    seed_files,
-    seed_folders,
-    seed_photos,
-)
+from screenloop.phone.apps.gallery import seed
 
 PhotoId = Annotated[str, k.Refers("gallery.photos")]
 FileId = Annotated[str, k.Refers("gallery.files")]
@@ -23,10 +14,10 @@ FileId = Annotated[str, k.Refers("gallery.files")]
 class State(k.AppState):
     """The roll, its albums, and the documents."""
 
-    photos = k.Table(Photo, prefix="photo", seed=seed_photos)
-    albums = k.Table(Album, prefix="album", seed=seed_albums)
-    folders = k.Table(Folder, prefix="folder", seed=seed_folders)
-    files = k.Table(File, prefix="file", seed=seed_files)
+    photos = k.Table(seed.Photo, prefix="photo", seed=seed.seed_photos)
+    albums = k.Table(seed.Album, prefix="album", seed=seed.seed_albums)
+    folders = k.Table(seed.Folder, prefix="folder", seed=seed.seed_folders)
+    files = k.Table(seed.File, prefix="file", seed=seed.seed_files)
 
 
 app = k.App("gallery", State, title=("Gallery", "相册"), icon="image", tint="#be185d")
@@ -37,7 +28,7 @@ def at(path: str) -> k.Go:
     return k.Go(app="gallery", path=path)
 
 
-def found(s: State, text: str, *, trashed: bool = False) -> list[Photo]:
+def found(s: State, text: str, *, trashed: bool = False) -> list[seed.Photo]:
     """Return the photos that hold the text, newest first."""
     wanted = text.casefold().strip()
     names = {a.id: a.name for a in s.albums}

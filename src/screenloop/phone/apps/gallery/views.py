@@ -36,9 +36,9 @@ class Viewer(k.Struct, frozen=True, kw_only=True):
         d.box(x, y + k.BAR_PX + room, w, d.size_px[1], "#0b0c0e")
         d.node(
             k.Node(
-                role="image",
-                label=self.photo.title,
-                box=k.Box(x, y + k.BAR_PX, w, room),
+                "image",
+                self.photo.title,
+                k.Box(x, y + k.BAR_PX, w, room),
                 double=self.double,
                 swipe_left=self.older,
                 swipe_right=self.newer,
@@ -46,26 +46,15 @@ class Viewer(k.Struct, frozen=True, kw_only=True):
                 pinch=self._zoomed,
             )
         )
-        back = k.IconButton(
-            icon="back", label=("Navigate up", "返回上一页"), do=k.Back(), color="#ffffff"
-        )
+        back = k.IconButton("back", ("Navigate up", "返回上一页"), k.Back(), color="#ffffff")
         back.place(d, x + 4, y + 6)
-        d.text(self.photo.title, x + 56, y + 6, w - 72, size_px=17, bold=True, color="#ffffff")
-        d.text(self.caption, x + 56, y + 31, w - 72, size_px=12, color="#b6bac2")
+        d.text(self.photo.title, x + 56, y + 6, w - 72, 17, "#ffffff", bold=True)
+        d.text(self.caption, x + 56, y + 31, w - 72, 12, "#b6bac2")
         cell = w // max(1, len(self.buttons))
         for number, button in enumerate(self.buttons):
             left, below = x + number * cell, y + k.BAR_PX + room
             button.place(d, left + (cell - 44) // 2, below + 4)
-            d.text(
-                button.label,
-                left,
-                below + 48,
-                cell,
-                size_px=11,
-                color="#b6bac2",
-                align="center",
-                role=None,
-            )
+            d.centered(button.label, left, below + 48, cell, 11, "#b6bac2")
 
     def _zoomed(self, scale: float) -> k.Do:
         return k.SetLocal(values={"zoom": max(100, min(400, round(self.zoom * scale)))})
@@ -88,10 +77,10 @@ class AlbumTile(k.Struct, frozen=True, kw_only=True):
         else:
             d.box(x, y, w, w, d.theme.fill, radius=18)
             d.icon("image", x + w // 2 - 18, y + w // 2 - 18, 36, d.theme.muted)
-        d.text(self.name, x + 4, y + w + 6, w - 8, size_px=15, bold=True, role=None)
-        d.text(self.count, x + 4, y + w + 27, w - 8, size_px=13, color=d.theme.muted, role=None)
+        d.text(self.name, x + 4, y + w + 6, w - 8, 15, bold=True, role=None)
+        d.text(self.count, x + 4, y + w + 27, w - 8, 13, d.theme.muted, role=None)
         label = f"{self.name} · {self.count}"
-        d.node(k.Node(role="button", label=label, box=k.Box(x, y, w, w + 46), do=self.do))
+        d.node(k.Node("button", label, k.Box(x, y, w, w + 46), do=self.do))
 
 
 # ---- what several pages share --------------------------------------------------------------
@@ -104,9 +93,9 @@ def grid(photos: Sequence[Photo], columns: int = 3) -> k.Grid:
     """Return the photos as a grid; a long press tells what is known of one."""
     cells = tuple(
         k.Picture(
-            kind=p.kind,
-            seed=p.seed,
-            label=p.title,
+            p.kind,
+            p.seed,
+            p.title,
             radius_px=4,
             do=at(f"/photo/{p.id}"),
             long=at(f"/photo/{p.id}/info"),
@@ -114,7 +103,7 @@ def grid(photos: Sequence[Photo], columns: int = 3) -> k.Grid:
         )
         for p in photos
     )
-    return k.Grid(children=cells, columns=columns, gap_px=3, inset_px=3)
+    return k.Grid(cells, columns=columns, gap_px=3, inset_px=3)
 
 
 def size(size_kb: int) -> str:
@@ -138,16 +127,16 @@ def name_form(
 ) -> k.Page:
     """Return a page with one field for a name."""
     name = ui.field("name", ("Name", "名称"), initial)
-    button = k.Button(words=("Save", "保存"), do=save(name.value), enabled=bool(name.value.strip()))
-    return k.Page(title=title, body=(name, button))
+    button = k.Button(("Save", "保存"), save(name.value), enabled=bool(name.value.strip()))
+    return k.Page(title, (name, button))
 
 
 def file_row(ui: k.Ui, f: File) -> k.Row:
     """Return a file as a row of a list."""
     return k.Row(
-        title=f.name,
-        subtitle=f"{f.kind.upper()} · {size(f.size_kb)}",
+        f.name,
+        f"{f.kind.upper()} · {size(f.size_kb)}",
+        k.Glyph("file", tint=FILE_TINTS[f.kind]),
         do=at(f"/file/{f.id}"),
-        lead=k.Glyph(icon="file", tint=FILE_TINTS[f.kind]),
         trailing=ui.ago(f.modified_at),
     )

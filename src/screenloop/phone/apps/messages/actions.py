@@ -12,25 +12,8 @@ from screenloop.phone import kit as k
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.gallery.state import PhotoId
 from screenloop.phone.apps.gallery.state import State as Gallery
-from screenloop.phone.apps.messages.state import (
-    Message,
-    MessageId,
-    Scheduled,
-    ScheduledId,
-    State,
-    Thread,
-    ThreadId,
-    app,
-    found_messages,
-    found_people,
-    is_number,
-    messages_of,
-    name_of,
-    open_thread,
-    person_of,
-    same_number,
-    thread_of,
-)
+from screenloop.phone.apps.messages import state
+from screenloop.phone.apps.messages.state import Message, State, Thread, ThreadId, app, person_of
 
 Phone = Annotated[str, msgspec.Meta(min_length=1, max_length=30)]
 Words1000 = Annotated[str, msgspec.Meta(max_length=1000)]
@@ -44,7 +27,7 @@ RETRY_S = 300
 
 
 def _thread_for(s: State, ctx: k.Ctx, phone: str) -> Thread:
-    found = thread_of(s, phone)
+    found = state.thread_of(s, phone)
     if found is not None:
         return found
     person = person_of(ctx.of(contacts.State), phone)
@@ -57,7 +40,7 @@ def _post(s: State, ctx: k.Ctx, phone: str, draft: Message) -> Thread:
         ctx.refuse(
             ctx.t("Airplane mode is on; turn it off to send", "飞行模式已开启，请先关闭再发送")
         )
-    if not is_number(phone):
+    if not state.is_number(phone):
         ctx.refuse(
             ctx.t(
                 f"{phone!r} takes no messages; it needs a full phone number",
@@ -72,7 +55,7 @@ def _post(s: State, ctx: k.Ctx, phone: str, draft: Message) -> Thread:
     thread = _thread_for(s, ctx, phone)
     s.messages.add(replace(draft, thread=thread.id))
     answer = s.answers.first(
-        lambda a: a.number == thread.answered and same_number(a.phone, thread.phone)
+        lambda a: a.number == thread.answered and state.same_number(a.phone, thread.phone)
     )
     if answer is not None:
         ctx.after(answer.after_s, receive(sender=thread.phone, text=answer.text))
@@ -96,12 +79,12 @@ def _is_sent(before: State, after: State, text: str) -> bool:
 
 @app.action(
     "messages.send",
-    tool="Send a text, a picture or both in a conversation.",
+    tool=True,
     writes=["messages", "threads"],
     check=lambda before, after, a: _is_sent(before, after, a.text),
 )
 def send(s: State, ctx: k.Ctx, thread: ThreadId, text: Words1000 = "", photo: PhotoId = "") -> None:
-    """Send a message in a conversation."""
+    """Send a text, a picture or both in a conversation."""
     _post(s, ctx, s.threads[thread].phone, _draft(ctx, text, photo))
 
 
@@ -115,22 +98,22 @@ def start(s: State, ctx: k.Ctx, phone: Phone, text: Words1000 = "", photo: Photo
     """Send a message to a number; opens a conversation where there was none."""
     thread = _post(s, ctx, phone, _draft(ctx, text, photo))
     ctx.move(k.Back())
-    ctx.move(open_thread(thread.id))
+    ctx.move(state.open_thread(thread.id))
 
 
 @app.action(
     "messages.forward",
-    tool="Send a message on to another phone number.",
+    tool=True,
     writes=["messages", "threads"],
     check=lambda before, after, a: _is_sent(before, after, before.messages[a.message].text),
 )
-def forward(s: State, ctx: k.Ctx, message: MessageId, phone: Phone) -> None:
-    """Send a message on to somebody else."""
+def forward(s: State, ctx: k.Ctx, message: state.MessageId, phone: Phone) -> None:
+    """Send a message on to another phone number."""
     row = s.messages[message]
     thread = _post(s, ctx, phone, replace(row, mine=True, at_s=ctx.now_s, starred=False))
     ctx.toast(ctx.t("Forwarded", "已转发"))
     ctx.move(k.Back())
-    ctx.move(open_thread(thread.id))
+    ctx.move(state.open_thread(thread.id))
 
 
 @app.action("messages.receive", writes=["messages", "threads"])
@@ -144,27 +127,22 @@ def receive(s: State, ctx: k.Ctx, sender: Phone, text: Words1000) -> None:
     s.threads.update(thread.id, unread=thread.unread + 1, archived=thread.archived and quiet)
     if not quiet:
         shown = text if s.previews else ctx.t("New message", "新短信")
-        ctx.notify(name_of(book, thread.phone), shown, open_thread(thread.id))
+        ctx.notify(state.name_of(book, thread.phone), shown, state.open_thread(thread.id))
 
 
 @app.action(
     "messages.star",
-    tool="Star a message, or not.",
+    tool=True,
     writes=["messages"],
-    check=lambda before, after, a: after.messages[a.message].starred == a.on,
+    check=k.row_has("messages", "message", starred="on"),
 )
-def star(s: State, ctx: k.Ctx, message: MessageId, on: bool) -> None:
+def star(s: State, ctx: k.Ctx, message: state.MessageId, on: bool) -> None:
     """Star a message, or not."""
     s.messages.update(message, starred=on)
 
 
-@app.action(
-    "messages.delete",
-    tool="Delete one message.",
-    writes=["messages"],
-    check=lambda before, after, a: a.message not in after.messages,
-)
-def delete_message(s: State, ctx: k.Ctx, message: MessageId) -> None:
+@app.action("messages.delete", tool=True, writes=["messages"], check=k.gone("messages", "message"))
+def delete_message(s: State, ctx: k.Ctx, message: state.MessageId) -> None:
     """Delete one message."""
     s.messages.remove(message)
     ctx.toast(ctx.t("Message deleted", "消息已删除"))
@@ -175,9 +153,9 @@ def delete_message(s: State, ctx: k.Ctx, message: MessageId) -> None:
 
 @app.action(
     "threads.mark_read",
-    tool="Mark a conversation as read.",
+    tool=True,
     writes=["threads"],
-    check=lambda before, after, a: after.threads[a.thread].unread == 0,
+    check=k.row_has("threads", "thread", unread=0),
 )
 def mark_read(s: State, ctx: k.Ctx, thread: ThreadId) -> None:
     """Mark a conversation as read."""
@@ -186,7 +164,7 @@ def mark_read(s: State, ctx: k.Ctx, thread: ThreadId) -> None:
 
 @app.action(
     "threads.mark_unread",
-    tool="Mark a conversation as unread.",
+    tool=True,
     writes=["threads"],
     check=lambda before, after, a: after.threads[a.thread].unread > 0,
 )
@@ -197,7 +175,7 @@ def mark_unread(s: State, ctx: k.Ctx, thread: ThreadId) -> None:
 
 @app.action(
     "threads.read_all",
-    tool="Mark all conversations as read.",
+    tool=True,
     writes=["threads"],
     check=lambda before, after, a: not after.threads.where(lambda t: t.unread > 0),
 )
@@ -209,10 +187,7 @@ def read_all(s: State, ctx: k.Ctx) -> None:
 
 
 @app.action(
-    "threads.pin",
-    tool="Keep a conversation at the top, or not.",
-    writes=["threads"],
-    check=lambda before, after, a: after.threads[a.thread].pinned == a.on,
+    "threads.pin", tool=True, writes=["threads"], check=k.row_has("threads", "thread", pinned="on")
 )
 def pin(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     """Keep a conversation at the top, or not."""
@@ -220,10 +195,7 @@ def pin(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
 
 
 @app.action(
-    "threads.mute",
-    tool="Turn a conversation's notifications off or on.",
-    writes=["threads"],
-    check=lambda before, after, a: after.threads[a.thread].muted == a.on,
+    "threads.mute", tool=True, writes=["threads"], check=k.row_has("threads", "thread", muted="on")
 )
 def mute(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     """Turn a conversation's notifications off or on."""
@@ -232,9 +204,9 @@ def mute(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
 
 @app.action(
     "threads.archive",
-    tool="Put a conversation into the archive, or take it out.",
+    tool=True,
     writes=["threads"],
-    check=lambda before, after, a: after.threads[a.thread].archived == a.on,
+    check=k.row_has("threads", "thread", archived="on"),
 )
 def archive(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     """Put a conversation into the archive, or take it out."""
@@ -244,10 +216,10 @@ def archive(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
 
 @app.action(
     "threads.delete",
-    tool="Delete a conversation with all its messages.",
+    tool=True,
     writes=["threads", "messages"],
     check=lambda before, after, a: (
-        a.thread not in after.threads and not messages_of(after, a.thread)
+        a.thread not in after.threads and not state.messages_of(after, a.thread)
     ),
 )
 def delete_thread(s: State, ctx: k.Ctx, thread: ThreadId) -> None:
@@ -258,11 +230,7 @@ def delete_thread(s: State, ctx: k.Ctx, thread: ThreadId) -> None:
     ctx.toast(ctx.t("Conversation deleted", "会话已删除"))
 
 
-@app.action(
-    "threads.block",
-    tool="Block or unblock the contact of a conversation.",
-    writes=["contacts.people"],
-)
+@app.action("threads.block", tool=True, writes=["contacts.people"])
 def block(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     """Block or unblock the contact of a conversation."""
     person = person_of(ctx.of(contacts.State), s.threads[thread].phone)
@@ -271,11 +239,7 @@ def block(s: State, ctx: k.Ctx, thread: ThreadId, on: bool) -> None:
     ctx.call(contacts.block(person=person.id, on=on))
 
 
-@app.action(
-    "threads.save_contact",
-    tool="Save the number of a conversation as a new contact.",
-    writes=["contacts.people"],
-)
+@app.action("threads.save_contact", tool=True, writes=["contacts.people"])
 def save_contact(s: State, ctx: k.Ctx, thread: ThreadId, name: contacts.Name) -> None:
     """Save the number of a conversation as a new contact."""
     phone = s.threads[thread].phone
@@ -288,40 +252,32 @@ def save_contact(s: State, ctx: k.Ctx, thread: ThreadId, name: contacts.Name) ->
 # ---- actions: later, and settings -------------------------------------------------------------
 
 
-@app.action(
-    "scheduled.add",
-    tool="Schedule a text for a day (YYYY-MM-DD) and time (HH:MM).",
-    writes=["scheduled"],
-    check=lambda before, after, a: len(after.scheduled) == len(before.scheduled) + 1,
-)
+@app.action("scheduled.add", tool=True, writes=["scheduled"], check=k.one_more("scheduled"))
 def schedule(
     s: State, ctx: k.Ctx, thread: ThreadId, text: Words1000, date: Day, time: Clock
 ) -> None:
-    """Keep a text to be sent later."""
+    """Schedule a text for a day (YYYY-MM-DD) and time (HH:MM)."""
     try:
         at_s = int(datetime.fromisoformat(f"{date}T{time}").replace(tzinfo=UTC).timestamp())
     except ValueError:
         raise k.Refused(ctx.t(f"There is no day {date}", f"没有 {date} 这一天")) from None
     phone = s.threads[thread].phone
-    if not is_number(phone):
+    if not state.is_number(phone):
         ctx.refuse(ctx.t(f"{phone} takes no messages", f"{phone} 无法接收短信"))
     if not text.strip():
         ctx.refuse(ctx.t("Write something first", "请先输入内容"))
     if at_s <= ctx.now_s:
         ctx.refuse(ctx.t("Choose a time in the future", "请选择将来的时间"))
-    row = s.scheduled.add(Scheduled(phone=phone, text=text.strip(), at_s=at_s))
+    row = s.scheduled.add(state.Scheduled(phone=phone, text=text.strip(), at_s=at_s))
     ctx.after(at_s - ctx.now_s, send_due(scheduled=row.id))
     ctx.toast(ctx.t("Message scheduled", "已设定定时发送"))
     ctx.move(k.Back())
 
 
 @app.action(
-    "scheduled.cancel",
-    tool="Cancel a scheduled text.",
-    writes=["scheduled"],
-    check=lambda before, after, a: a.scheduled not in after.scheduled,
+    "scheduled.cancel", tool=True, writes=["scheduled"], check=k.gone("scheduled", "scheduled")
 )
-def cancel(s: State, ctx: k.Ctx, scheduled: ScheduledId) -> None:
+def cancel(s: State, ctx: k.Ctx, scheduled: state.ScheduledId) -> None:
     """Cancel a scheduled text."""
     s.scheduled.remove(scheduled)
     ctx.toast(ctx.t("Cancelled", "已取消"))
@@ -329,11 +285,11 @@ def cancel(s: State, ctx: k.Ctx, scheduled: ScheduledId) -> None:
 
 @app.action(
     "scheduled.send_now",
-    tool="Send a scheduled text now.",
+    tool=True,
     writes=["scheduled", "messages", "threads"],
-    check=lambda before, after, a: a.scheduled not in after.scheduled,
+    check=k.gone("scheduled", "scheduled"),
 )
-def send_now(s: State, ctx: k.Ctx, scheduled: ScheduledId) -> None:
+def send_now(s: State, ctx: k.Ctx, scheduled: state.ScheduledId) -> None:
     """Send a scheduled text now."""
     row = s.scheduled.remove(scheduled)
     _post(s, ctx, row.phone, _draft(ctx, row.text))
@@ -341,7 +297,7 @@ def send_now(s: State, ctx: k.Ctx, scheduled: ScheduledId) -> None:
 
 
 @app.action("scheduled.send_due", writes=["scheduled", "messages", "threads"])
-def send_due(s: State, ctx: k.Ctx, scheduled: ScheduledId) -> None:
+def send_due(s: State, ctx: k.Ctx, scheduled: state.ScheduledId) -> None:
     """Send a scheduled text when its time has come; runs from a timer, so it never refuses."""
     row = s.scheduled.get(scheduled)
     if row is None:
@@ -354,12 +310,7 @@ def send_due(s: State, ctx: k.Ctx, scheduled: ScheduledId) -> None:
     s.scheduled.remove(scheduled)
 
 
-@app.action(
-    "settings.previews",
-    tool="Show the text in notifications, or not.",
-    writes=["previews"],
-    check=lambda before, after, a: after.previews == a.on,
-)
+@app.action("settings.previews", tool=True, writes=["previews"], check=k.value_is("previews", "on"))
 def set_previews(s: State, ctx: k.Ctx, on: bool) -> None:
     """Show the text in notifications, or not."""
     s.previews = on
@@ -369,10 +320,10 @@ def set_previews(s: State, ctx: k.Ctx, on: bool) -> None:
 
 
 def _thread_facts(s: State, ctx: k.Ctx, row: Thread) -> dict[str, Any]:
-    texts = messages_of(s, row.id)
+    texts = state.messages_of(s, row.id)
     return {
         **msgspec.structs.asdict(row),
-        "name": name_of(ctx.of(contacts.State), row.phone),
+        "name": state.name_of(ctx.of(contacts.State), row.phone),
         "last_text": texts[-1].text if texts else "",
         "last_at_s": texts[-1].at_s if texts else 0,
     }
@@ -385,26 +336,26 @@ def list_threads(s: State, ctx: k.Ctx, archived: bool = False) -> list[dict[str,
     return sorted(rows, key=lambda row: -row["last_at_s"])
 
 
-@app.query("threads.get", tool="Read a conversation with all its messages.", shows="/t/{thread}")
+@app.query("threads.get", shows="/t/{thread}")
 def get_thread(s: State, ctx: k.Ctx, thread: ThreadId) -> dict[str, Any]:
-    """Return one conversation and its messages."""
-    return {**_thread_facts(s, ctx, s.threads[thread]), "messages": messages_of(s, thread)}
+    """Read a conversation with all its messages."""
+    return {**_thread_facts(s, ctx, s.threads[thread]), "messages": state.messages_of(s, thread)}
 
 
 @app.query("messages.search", tool="Find messages by part of their text.", shows="/search")
 def search_messages(s: State, ctx: k.Ctx, text: str) -> list[Message]:
     """Return the messages that hold the text, the latest first."""
-    return found_messages(s, text)
+    return state.found_messages(s, text)
 
 
-@app.query("people.search", tool="Find contacts to write to, by part of a name or number.")
+@app.query("people.search")
 def search_people(s: State, ctx: k.Ctx, text: str = "") -> list[dict[str, str]]:
-    """Return names and numbers of contacts."""
-    found = found_people(ctx.of(contacts.State), text)
+    """Find contacts to write to, by part of a name or number."""
+    found = state.found_people(ctx.of(contacts.State), text)
     return [{"name": person.name, "phone": person.phone} for person in found]
 
 
 @app.query("scheduled.list", tool="List the texts that will be sent later.", shows="/scheduled")
-def list_scheduled(s: State, ctx: k.Ctx) -> list[Scheduled]:
+def list_scheduled(s: State, ctx: k.Ctx) -> list[state.Scheduled]:
     """Return the scheduled texts, the next first."""
     return sorted(s.scheduled, key=lambda row: row.at_s)

@@ -5,20 +5,8 @@ from __future__ import annotations
 from screenloop.phone import kit as k
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.messages import actions as act
-from screenloop.phone.apps.messages import chat
-from screenloop.phone.apps.messages.state import (
-    Message,
-    Scheduled,
-    State,
-    Thread,
-    app,
-    found_messages,
-    found_people,
-    is_number,
-    messages_of,
-    name_of,
-    thread_of,
-)
+from screenloop.phone.apps.messages import chat, state
+from screenloop.phone.apps.messages.state import State, app
 
 __all__ = ["State", "app"]
 
@@ -36,23 +24,23 @@ def _tabs(shown: str) -> tuple[k.Tab, ...]:
     )
 
 
-def _opening(thread: Thread) -> k.Do:
+def _opening(thread: state.Thread) -> k.Do:
     page = chat.thread_page(thread=thread.id)
     return k.Both(first=act.mark_read(thread=thread.id), then=page) if thread.unread else page
 
 
-def _shown_text(ui: k.Ui, message: Message) -> str:
+def _shown_text(ui: k.Ui, message: state.Message) -> str:
     text = message.text or ui.t("Picture", "图片")
     return ui.t(f"You: {text}", f"我：{text}") if message.mine else text
 
 
-def _thread_row(s: State, ui: k.Ui, thread: Thread) -> k.Row:
-    texts = messages_of(s, thread.id)
+def _thread_row(s: State, ui: k.Ui, thread: state.Thread) -> k.Row:
+    texts = state.messages_of(s, thread.id)
     icon = "bell_off" if thread.muted else "pin" if thread.pinned else ""
     return k.Row(
-        title=name_of(ui.of(contacts.State), thread.phone),
-        lead=chat.lead_of(ui, thread.phone),
-        subtitle=_shown_text(ui, texts[-1]) if texts else ("No messages", "没有消息"),
+        state.name_of(ui.of(contacts.State), thread.phone),
+        _shown_text(ui, texts[-1]) if texts else ("No messages", "没有消息"),
+        chat.lead_of(ui, thread.phone),
         trailing=ui.ago(texts[-1].at_s) if texts else "",
         trailing_icon=icon,
         badge=thread.unread,
@@ -63,20 +51,20 @@ def _thread_row(s: State, ui: k.Ui, thread: Thread) -> k.Row:
     )
 
 
-def _message_row(s: State, ui: k.Ui, message: Message) -> k.Row:
+def _message_row(s: State, ui: k.Ui, message: state.Message) -> k.Row:
     thread = s.threads[message.thread]
     return k.Row(
-        title=name_of(ui.of(contacts.State), thread.phone),
-        subtitle=_shown_text(ui, message),
-        lead=chat.lead_of(ui, thread.phone),
+        state.name_of(ui.of(contacts.State), thread.phone),
+        _shown_text(ui, message),
+        chat.lead_of(ui, thread.phone),
         trailing=ui.ago(message.at_s),
         do=_opening(thread),
     )
 
 
-def _listed(s: State, *, archived: bool) -> list[Thread]:
-    def latest(thread: Thread) -> tuple[bool, int]:
-        texts = messages_of(s, thread.id)
+def _listed(s: State, *, archived: bool) -> list[state.Thread]:
+    def latest(thread: state.Thread) -> tuple[bool, int]:
+        texts = state.messages_of(s, thread.id)
         return (not thread.pinned, -(texts[-1].at_s if texts else 0))
 
     return sorted(s.threads.where(lambda t: t.archived == archived), key=latest)
@@ -115,26 +103,24 @@ def _thread_dialog(s: State, ui: k.Ui) -> k.Dialog | None:
         ),
     )
     return k.Dialog.question(
-        name_of(ui.of(contacts.State), thread.phone),
-        dismiss=closed,
+        state.name_of(ui.of(contacts.State), thread.phone),
+        ("Delete", "删除"),
+        ui.set(menu="", sure=thread.id),
+        closed,
         body=tuple(
-            k.Row(
-                title=words, lead=k.Glyph(icon=icon, size_px=36), do=k.Both(first=do, then=closed)
-            )
+            k.Row(words, lead=k.Glyph(icon, size_px=36), do=k.Both(first=do, then=closed))
             for icon, words, do in choices
         ),
-        yes=("Delete", "删除"),
-        do=ui.set(menu="", sure=thread.id),
     )
 
 
 # ---- main pages --------------------------------------------------------------------------------
 
 
-def _is_shown(thread: Thread, shown: str) -> bool:
+def _is_shown(thread: state.Thread, shown: str) -> bool:
     if shown == "unread":
         return thread.unread > 0
-    return shown == "all" or is_number(thread.phone) == (shown == "people")
+    return shown == "all" or state.is_number(thread.phone) == (shown == "people")
 
 
 @app.page("/")
@@ -151,17 +137,17 @@ def chats_page(s: State, ui: k.Ui) -> k.Page:
         _thread_row(s, ui, t) for t in _listed(s, archived=False) if _is_shown(t, shown.value)
     ]
     if not rows:
-        rows.append(k.Empty(icon="message", words=("No conversations", "没有会话")))
+        rows.append(k.Empty("message", ("No conversations", "没有会话")))
     return k.Page(
-        title=("Messages", "短信"),
+        ("Messages", "短信"),
+        (shown, *rows),
         large=True,
         tabs=_tabs("chats"),
-        body=(shown, *rows),
         actions=(
-            k.IconButton(icon="search", label=("Search", "搜索"), do=search_page()),
-            k.IconButton(icon="settings", label=("Settings", "设置"), do=settings_page()),
+            k.IconButton("search", ("Search", "搜索"), search_page()),
+            k.IconButton("settings", ("Settings", "设置"), settings_page()),
         ),
-        fab=k.Fab(icon="edit", words=("New message", "新短信"), do=chat.new_page()),
+        fab=k.Fab("edit", ("New message", "新短信"), chat.new_page()),
         dialog=_thread_dialog(s, ui),
     )
 
@@ -171,13 +157,9 @@ def archive_page(s: State, ui: k.Ui) -> k.Page:
     """The conversations that were put away."""
     rows: list[k.Widget] = [_thread_row(s, ui, t) for t in _listed(s, archived=True)]
     if not rows:
-        rows.append(k.Empty(icon="archive", words=("Nothing archived", "没有归档的会话")))
+        rows.append(k.Empty("archive", ("Nothing archived", "没有归档的会话")))
     return k.Page(
-        title=("Archive", "归档"),
-        large=True,
-        body=rows,
-        tabs=_tabs("archive"),
-        dialog=_thread_dialog(s, ui),
+        ("Archive", "归档"), rows, large=True, tabs=_tabs("archive"), dialog=_thread_dialog(s, ui)
     )
 
 
@@ -187,18 +169,18 @@ def starred_page(s: State, ui: k.Ui) -> k.Page:
     found = sorted(s.messages.where(lambda m: m.starred), key=lambda m: -m.at_s)
     rows: list[k.Widget] = [_message_row(s, ui, m) for m in found]
     if not rows:
-        rows.append(k.Empty(icon="star", words=("Hold a message to star it", "长按消息即可加星标")))
-    return k.Page(title=("Starred", "星标"), large=True, body=rows, tabs=_tabs("starred"))
+        rows.append(k.Empty("star", ("Hold a message to star it", "长按消息即可加星标")))
+    return k.Page(("Starred", "星标"), rows, large=True, tabs=_tabs("starred"))
 
 
-def _cancel_dialog(ui: k.Ui, row: Scheduled) -> k.Dialog:
+def _cancel_dialog(ui: k.Ui, row: state.Scheduled) -> k.Dialog:
     return k.Dialog.question(
         ("Cancel this message?", "取消定时发送？"),
-        text=row.text,
+        ("Do not send", "不发送"),
+        act.cancel(scheduled=row.id),
+        ui.set(sure=""),
+        row.text,
         no=("Keep", "保留"),
-        yes=("Do not send", "不发送"),
-        do=act.cancel(scheduled=row.id),
-        dismiss=ui.set(sure=""),
     )
 
 
@@ -207,40 +189,30 @@ def scheduled_page(s: State, ui: k.Ui) -> k.Page:
     """The texts that will be sent later."""
     body: list[k.Widget] = []
     for row in sorted(s.scheduled, key=lambda r: r.at_s):
-        name = name_of(ui.of(contacts.State), row.phone)
+        name = state.name_of(ui.of(contacts.State), row.phone)
         body.append(
-            k.Card(
-                children=(
-                    k.Row(
-                        title=name,
-                        subtitle=f"{ui.day(row.at_s)} {ui.clock(row.at_s)}",
-                        lead=chat.lead_of(ui, row.phone),
-                    ),
-                    k.Paragraph(words=row.text),
-                    k.Line(
-                        children=(
-                            k.Button(
-                                words=("Send now", "立即发送"),
-                                kind="tonal",
-                                do=act.send_now(scheduled=row.id),
-                            ),
-                            k.Button(
-                                words=("Cancel", "取消"), kind="danger", do=ui.set(sure=row.id)
-                            ),
-                        )
-                    ),
-                )
+            k.card(
+                k.Row(
+                    name, f"{ui.day(row.at_s)} {ui.clock(row.at_s)}", chat.lead_of(ui, row.phone)
+                ),
+                k.Paragraph(row.text),
+                k.Line(
+                    (
+                        k.Button(
+                            ("Send now", "立即发送"), act.send_now(scheduled=row.id), kind="tonal"
+                        ),
+                        k.Button(("Cancel", "取消"), ui.set(sure=row.id), kind="danger"),
+                    )
+                ),
             )
         )
     if not body:
-        body.append(
-            k.Empty(icon="clock", words=("Nothing waits to be sent", "没有待发送的定时短信"))
-        )
+        body.append(k.Empty("clock", ("Nothing waits to be sent", "没有待发送的定时短信")))
     asked = s.scheduled.get(ui.get("sure", ""))
     return k.Page(
-        title=("Scheduled", "定时"),
+        ("Scheduled", "定时"),
+        body,
         large=True,
-        body=body,
         tabs=_tabs("scheduled"),
         dialog=_cancel_dialog(ui, asked) if asked else None,
     )
@@ -252,24 +224,20 @@ def search_page(s: State, ui: k.Ui) -> k.Page:
     text = ui.field("text", ("Search messages", "搜索短信"), kind="search")
     body: list[k.Widget] = [text]
     if text.value.strip():
-        people = found_people(ui.of(contacts.State), text.value)
+        people = state.found_people(ui.of(contacts.State), text.value)
         if people:
-            body.append(k.Heading(words=("People", "联系人")))
+            body.append(k.Heading(("People", "联系人")))
         for person in people:
-            thread = thread_of(s, person.phone)
+            thread = state.thread_of(s, person.phone)
             do = _opening(thread) if thread else chat.new_to_page(phone=person.phone)
-            body.append(
-                k.Row(
-                    title=person.name, subtitle=person.phone, lead=k.Avatar(name=person.name), do=do
-                )
-            )
-        messages = found_messages(s, text.value)
+            body.append(k.Row(person.name, person.phone, k.Avatar(person.name), do=do))
+        messages = state.found_messages(s, text.value)
         if messages:
-            body.append(k.Heading(words=("Messages", "短信")))
+            body.append(k.Heading(("Messages", "短信")))
         body += [_message_row(s, ui, m) for m in messages]
         if len(body) == 1:
-            body.append(k.Empty(icon="search", words=("Nothing found", "没有找到结果")))
-    return k.Page(title=("Search", "搜索"), body=body)
+            body.append(k.Empty("search", ("Nothing found", "没有找到结果")))
+    return k.Page(("Search", "搜索"), body)
 
 
 @app.page("/settings")
@@ -277,24 +245,24 @@ def settings_page(s: State, ui: k.Ui) -> k.Page:
     """Notifications and upkeep."""
     unread = sum(t.unread for t in s.threads)
     return k.Page(
-        title=("Settings", "设置"),
-        body=(
+        ("Settings", "设置"),
+        (
             k.Switch(
-                label=("Show text in notifications", "在通知中显示内容"),
+                ("Show text in notifications", "在通知中显示内容"),
+                s.previews,
+                act.set_previews(on=not s.previews),
                 icon="bell",
-                value=s.previews,
-                do=act.set_previews(on=not s.previews),
             ),
             k.Button(
-                words=("Mark all as read", "全部标为已读"),
+                ("Mark all as read", "全部标为已读"),
+                act.read_all(),
                 kind="tonal",
-                do=act.read_all(),
                 enabled=unread > 0,
             ),
             k.Paragraph(
+                ui.t(f"{unread} unread messages", f"{unread} 条未读短信"),
                 muted=True,
                 align="center",
-                words=ui.t(f"{unread} unread messages", f"{unread} 条未读短信"),
             ),
         ),
     )

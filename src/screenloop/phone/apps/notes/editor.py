@@ -7,26 +7,18 @@ from urllib.parse import unquote
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.notes import actions as act
-from screenloop.phone.apps.notes.state import (
-    FolderId,
-    ItemId,
-    Note,
-    NoteId,
-    State,
-    app,
-    items_of,
-    note_text,
-)
+from screenloop.phone.apps.notes import state
+from screenloop.phone.apps.notes.state import State, app
 from screenloop.phone.apps.notes.views import COLOURS, hue_of
 
 
 def question(ui: k.Ui, title: k.Words, text: k.Words, yes: k.Words, do: k.Do) -> k.Dialog:
     """Return the question before something is thrown away; open while local `sure` is set."""
     no = ui.set(sure="")
-    return k.Dialog.question(title, text=text, yes=yes, do=k.Both(first=do, then=no), dismiss=no)
+    return k.Dialog.question(title, yes, k.Both(first=do, then=no), no, text)
 
 
-def trash_question(ui: k.Ui, note: Note, do: k.Do) -> k.Dialog:
+def trash_question(ui: k.Ui, note: state.Note, do: k.Do) -> k.Dialog:
     """Return the question before a note goes to the trash."""
     text = ui.t(
         f"{note.title!r} can be restored from the trash.", f"可以从回收站恢复{note.title}。"
@@ -34,8 +26,8 @@ def trash_question(ui: k.Ui, note: Note, do: k.Do) -> k.Dialog:
     return question(ui, ("Move to trash?", "移到回收站？"), text, ("Move", "移动"), do)
 
 
-def _checklist(s: State, ui: k.Ui, note: Note) -> list[k.Widget]:
-    items = items_of(s, note.id)
+def _checklist(s: State, ui: k.Ui, note: state.Note) -> list[k.Widget]:
+    items = state.items_of(s, note.id)
     done = sum(i.done for i in items)
     text = ui.get("text", "")
     adding = k.clearing(act.add_item(note=note.id, text=text), "text")
@@ -45,29 +37,29 @@ def _checklist(s: State, ui: k.Ui, note: Note) -> list[k.Widget]:
         words = ui.t(f"{done} of {len(items)} done", f"已完成 {done}/{len(items)}")
         checks = tuple(
             k.Check(
-                label=i.text,
-                value=i.done,
+                i.text,
+                i.done,
+                act.check_item(item=i.id, done=not i.done),
                 strike=True,
                 long=item_page(item=i.id),
-                do=act.check_item(item=i.id, done=not i.done),
             )
             for i in items
         )
-        body += [k.Heading(words=words), k.Card(children=checks)]
-    button = k.Button(words=("Add", "添加"), kind="tonal", do=adding, enabled=bool(text.strip()))
-    body.append(k.Line(children=(field, button), shares=(3, 1)))
+        body += [k.Heading(words), k.Card(checks)]
+    button = k.Button(("Add", "添加"), adding, kind="tonal", enabled=bool(text.strip()))
+    body.append(k.Line((field, button), shares=(3, 1)))
     if done:
         untick = k.Button(
-            words=("Untick all", "全部取消勾选"), kind="plain", do=act.untick_all(note=note.id)
+            ("Untick all", "全部取消勾选"), act.untick_all(note=note.id), kind="plain"
         )
         clear = k.Button(
-            words=("Remove ticked", "移除已勾选"), kind="plain", do=act.clear_done(note=note.id)
+            ("Remove ticked", "移除已勾选"), act.clear_done(note=note.id), kind="plain"
         )
-        body.append(k.Line(children=(untick, clear)))
+        body.append(k.Line((untick, clear)))
     return body
 
 
-def _note_dialog(s: State, ui: k.Ui, note: Note) -> k.Dialog | None:
+def _note_dialog(s: State, ui: k.Ui, note: state.Note) -> k.Dialog | None:
     """The rarer things that can be done with a note, or the question before the trash."""
     if ui.get("sure", ""):
         leaving = k.Both(first=ui.set(sure=""), then=k.Back())
@@ -79,36 +71,34 @@ def _note_dialog(s: State, ui: k.Ui, note: Note) -> k.Dialog | None:
     choices: tuple[tuple[str, tuple[str, str], k.Do], ...] = (
         ("tag", ("Colour and folder", "颜色和文件夹"), organise_page(note=note.id)),
         ("alarm", ("Reminder", "提醒"), remind_page(note=note.id)),
-        ("copy", ("Copy text", "复制文字"), k.Copy(text=note_text(s, note))),
-        ("share", ("Share", "分享"), k.Share(text=note_text(s, note))),
+        ("copy", ("Copy text", "复制文字"), k.Copy(text=state.note_text(s, note))),
+        ("share", ("Share", "分享"), k.Share(text=state.note_text(s, note))),
         ("note", ("Make a copy", "创建副本"), act.duplicate(note=note.id)),
         ("archive", archiving, act.archive(note=note.id, on=not note.archived)),
     )
     return k.Dialog.question(
         note.title,
-        dismiss=closed,
+        ("Trash", "回收站"),
+        ui.set(menu=False, sure=note.id),
+        closed,
         body=tuple(
-            k.Row(
-                title=words, lead=k.Glyph(icon=icon, size_px=36), do=k.Both(first=closed, then=do)
-            )
+            k.Row(words, lead=k.Glyph(icon, size_px=36), do=k.Both(first=closed, then=do))
             for icon, words, do in choices
         ),
-        yes=("Trash", "回收站"),
-        do=ui.set(menu=False, sure=note.id),
     )
 
 
-def _trashed_page(s: State, note: Note) -> k.Page:
+def _trashed_page(s: State, note: state.Note) -> k.Page:
     banner = k.Banner(
-        icon="undo",
-        words=("In the trash · Tap to restore", "在回收站中 · 点按恢复"),
-        do=act.restore(note=note.id),
+        "undo",
+        ("In the trash · Tap to restore", "在回收站中 · 点按恢复"),
+        act.restore(note=note.id),
     )
-    return k.Page(title=note.title, body=(banner, k.Paragraph(words=note_text(s, note))))
+    return k.Page(note.title, (banner, k.Paragraph(state.note_text(s, note))))
 
 
 @app.page("/n/{note}")
-def note_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
+def note_page(s: State, ui: k.Ui, note: state.NoteId) -> k.Page:
     """One note."""
     row = s.notes[note]
     if row.trashed:
@@ -116,75 +106,71 @@ def note_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
     folder = s.folders.get(row.folder)
     where = folder.name if folder else ui.t("No folder", "无文件夹")
     body: list[k.Widget] = [
-        k.Paragraph(words=row.title, size_px=24, bold=True, color=hue_of(row.colour)),
+        k.Paragraph(row.title, size_px=24, bold=True, color=hue_of(row.colour)),
         k.Paragraph(
-            words=f"{where} · {ui.day(row.edited_s)} {ui.clock(row.edited_s)}",
-            size_px=13,
-            muted=True,
+            f"{where} · {ui.day(row.edited_s)} {ui.clock(row.edited_s)}", size_px=13, muted=True
         ),
     ]
     if row.remind_s:
         when = f"{ui.day(row.remind_s)} {ui.clock(row.remind_s)}"
         words = ui.t(f"Reminder: {when}", f"提醒：{when}")
-        body.append(k.Banner(icon="alarm", words=words, do=remind_page(note=note)))
+        body.append(k.Banner("alarm", words, remind_page(note=note)))
     if row.body:
-        body.append(k.Paragraph(words=row.body, size_px=16, pad_px=10))
+        body.append(k.Paragraph(row.body, size_px=16, pad_px=10))
     body += _checklist(s, ui, row)
     return k.Page(
-        title="",
-        body=body,
+        "",
+        body,
         dialog=_note_dialog(s, ui, row),
         actions=(
             k.IconButton(
-                icon="pin",
+                "pin",
+                ("Unpin", "取消置顶") if row.pinned else ("Pin", "置顶"),
+                act.pin(note=note, on=not row.pinned),
                 selected=row.pinned,
-                do=act.pin(note=note, on=not row.pinned),
-                label=("Unpin", "取消置顶") if row.pinned else ("Pin", "置顶"),
             ),
-            k.IconButton(icon="edit", label=("Edit", "编辑"), do=edit_page(note=note)),
-            k.IconButton(icon="more", label=("More", "更多"), do=ui.set(menu=True)),
+            k.IconButton("edit", ("Edit", "编辑"), edit_page(note=note)),
+            k.IconButton("more", ("More", "更多"), ui.set(menu=True)),
         ),
     )
 
 
 @app.page("/n/{note}/edit")
-def edit_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
+def edit_page(s: State, ui: k.Ui, note: state.NoteId) -> k.Page:
     """The form for a note's words."""
     row = s.notes[note]
     title = ui.field("title", ("Title", "标题"), row.title)
     body = ui.field("body", ("Note", "内容"), row.body, lines=8)
     save = k.Button(
-        words=("Save", "保存"),
-        do=act.edit(note=note, title=title.value, body=body.value),
+        ("Save", "保存"),
+        act.edit(note=note, title=title.value, body=body.value),
         enabled=bool(title.value.strip()),
     )
-    return k.Page(title=("Edit note", "编辑笔记"), body=(title, body, save))
+    return k.Page(("Edit note", "编辑笔记"), (title, body, save))
 
 
 @app.page("/n/{note}/organise")
-def organise_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
+def organise_page(s: State, ui: k.Ui, note: state.NoteId) -> k.Page:
     """Its colour and its folder."""
     row = s.notes[note]
     colours = k.Chips(
-        label=("Colour", "颜色"),
-        chips=tuple(
-            k.Chip(words=words, do=act.paint(note=note, colour=name), selected=row.colour == name)
+        tuple(
+            k.Chip(words, act.paint(note=note, colour=name), selected=row.colour == name)
             for name, words, _ in COLOURS
         ),
+        label=("Colour", "颜色"),
     )
     folders = k.Chips(
-        label=("Folder", "文件夹"),
-        chips=tuple(
-            k.Chip(
-                words=words, do=act.move(note=note, folder=folder), selected=row.folder == folder
-            )
+        tuple(
+            k.Chip(words, act.move(note=note, folder=folder), selected=row.folder == folder)
             for folder, words in _folders(s)
         ),
+        label=("Folder", "文件夹"),
     )
     return k.Page(
-        title=("Colour and folder", "颜色和文件夹"),
+        ("Colour and folder", "颜色和文件夹"),
+        (k.Space(px=8), colours, k.Space(px=16), folders),
         subtitle=row.title,
-        body=(k.Space(px=8), colours, k.Space(px=16), folders),
     )
 
 
@@ -194,7 +180,7 @@ def _folders(s: State) -> tuple[tuple[str, k.Words], ...]:
 
 
 @app.page("/n/{note}/remind")
-def remind_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
+def remind_page(s: State, ui: k.Ui, note: state.NoteId) -> k.Page:
     """When it should remind."""
     row = s.notes[note]
     tomorrow = (datetime.fromtimestamp(ui.now_s, UTC) + timedelta(days=1)).date().isoformat()
@@ -205,38 +191,36 @@ def remind_page(s: State, ui: k.Ui, note: NoteId) -> k.Page:
         time,
         k.Space(px=8),
         k.Button(
-            words=("Set reminder", "设置提醒"),
+            ("Set reminder", "设置提醒"),
+            act.remind(note=note, date=date.value, time=time.value),
             icon="alarm",
-            do=act.remind(note=note, date=date.value, time=time.value),
         ),
     ]
     if row.remind_s:
         body.append(
-            k.Button(
-                words=("Remove reminder", "取消提醒"), kind="danger", do=act.unremind(note=note)
-            )
+            k.Button(("Remove reminder", "取消提醒"), act.unremind(note=note), kind="danger")
         )
-    return k.Page(title=("Reminder", "提醒"), subtitle=row.title, body=body)
+    return k.Page(("Reminder", "提醒"), body, subtitle=row.title)
 
 
 @app.page("/i/{item}")
-def item_page(s: State, ui: k.Ui, item: ItemId) -> k.Page:
+def item_page(s: State, ui: k.Ui, item: state.ItemId) -> k.Page:
     """One line of a checklist."""
     row = s.items[item]
     text = ui.field("text", ("Item", "清单项"), row.text)
     save = k.Button(
-        words=("Save", "保存"),
-        do=act.edit_item(item=item, text=text.value),
+        ("Save", "保存"),
+        act.edit_item(item=item, text=text.value),
         enabled=bool(text.value.strip()),
     )
-    delete = k.Button(words=("Delete item", "删除该项"), kind="danger", do=ui.set(sure=item))
+    delete = k.Button(("Delete item", "删除该项"), ui.set(sure=item), kind="danger")
     asking = question(
         ui, ("Delete item?", "删除该项？"), row.text, ("Delete", "删除"), act.delete_item(item=item)
     )
     return k.Page(
-        title=("Edit item", "编辑清单项"),
+        ("Edit item", "编辑清单项"),
+        (text, save, delete),
         subtitle=s.notes[row.note].title,
-        body=(text, save, delete),
         dialog=asking if ui.get("sure", "") else None,
     )
 
@@ -253,19 +237,18 @@ def _new(s: State, ui: k.Ui, folder: str = "", text: str = "") -> k.Page:
     )
     chosen = ui.chips("folder", _folders(s), folder, label=("Folder", "文件夹"))
     save = k.Button(
-        words=("Save", "保存"),
-        enabled=bool(title.value.strip()),
-        do=act.add(
+        ("Save", "保存"),
+        act.add(
             title=title.value,
             body=body.value,
             items=items.value,
             folder=chosen.value,
             colour=colour.value,
         ),
+        enabled=bool(title.value.strip()),
     )
     return k.Page(
-        title=("New note", "新建笔记"),
-        body=(title, body, items, colour, chosen, k.Space(px=8), save),
+        ("New note", "新建笔记"), (title, body, items, colour, chosen, k.Space(px=8), save)
     )
 
 
@@ -276,7 +259,7 @@ def new_page(s: State, ui: k.Ui) -> k.Page:
 
 
 @app.page("/new/{folder}")
-def new_in_page(s: State, ui: k.Ui, folder: FolderId) -> k.Page:
+def new_in_page(s: State, ui: k.Ui, folder: state.FolderId) -> k.Page:
     """A new note in a folder."""
     return _new(s, ui, folder)
 

@@ -6,22 +6,12 @@ from collections.abc import Sequence
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.notes import actions as act
-from screenloop.phone.apps.notes import editor
-from screenloop.phone.apps.notes.state import (
-    FolderId,
-    Note,
-    SortBy,
-    State,
-    app,
-    items_of,
-    note_text,
-    ordered,
-    shown_notes,
-)
+from screenloop.phone.apps.notes import editor, state
+from screenloop.phone.apps.notes.state import State, app
 from screenloop.phone.apps.notes.views import Board, NoteCard, hue_of
 
 __all__ = ["State", "app"]
-SORTS: tuple[tuple[SortBy, tuple[str, str], str], ...] = (
+SORTS: tuple[tuple[state.SortBy, tuple[str, str], str], ...] = (
     ("edited", ("Last edited", "最近编辑"), "edit"),
     ("created", ("Date created", "创建时间"), "calendar"),
     ("title", ("Title", "标题"), "sort"),
@@ -41,14 +31,14 @@ def _tabs(shown: str) -> tuple[k.Tab, ...]:
     )
 
 
-def _listing(s: State, ui: k.Ui, notes: Sequence[Note]) -> list[k.Widget]:
+def _listing(s: State, ui: k.Ui, notes: Sequence[state.Note]) -> list[k.Widget]:
     """Return notes as cards or rows, as is set."""
     if not s.grid:
         return [_note_row(s, ui, n, editor.note_page(note=n.id)) for n in notes]
     cards = tuple(
         NoteCard(
             note=n,
-            items=tuple(items_of(s, n.id)),
+            items=tuple(state.items_of(s, n.id)),
             when=ui.ago(n.edited_s),
             do=editor.note_page(note=n.id),
             long=ui.set(menu=n.id),
@@ -58,18 +48,18 @@ def _listing(s: State, ui: k.Ui, notes: Sequence[Note]) -> list[k.Widget]:
     return [Board(cards=cards)] if cards else []
 
 
-def _note_row(s: State, ui: k.Ui, note: Note, do: k.Do) -> k.Row:
-    items = items_of(s, note.id)
+def _note_row(s: State, ui: k.Ui, note: state.Note, do: k.Do) -> k.Row:
+    items = state.items_of(s, note.id)
     done = sum(i.done for i in items)
     preview = note.body.partition("\n")[0] or ui.t(
         f"{done} of {len(items)} done", f"已完成 {done}/{len(items)}"
     )
     return k.Row(
-        title=note.title,
-        subtitle=preview,
+        note.title,
+        preview,
+        k.Glyph("list" if items else "note", tint=hue_of(note.colour)),
         trailing=ui.ago(note.edited_s),
         do=do,
-        lead=k.Glyph(icon="list" if items else "note", tint=hue_of(note.colour)),
         trailing_icon="pin" if note.pinned else "",
         long=ui.set(menu=note.id),
     )
@@ -95,20 +85,18 @@ def _card_dialog(s: State, ui: k.Ui) -> k.Dialog | None:
             ("Unarchive", "取消归档") if note.archived else ("Archive", "归档"),
             act.archive(note=note.id, on=not note.archived),
         ),
-        ("copy", ("Copy text", "复制文字"), k.Copy(text=note_text(s, note))),
-        ("share", ("Share", "分享"), k.Share(text=note_text(s, note))),
+        ("copy", ("Copy text", "复制文字"), k.Copy(text=state.note_text(s, note))),
+        ("share", ("Share", "分享"), k.Share(text=state.note_text(s, note))),
     )
     return k.Dialog.question(
         note.title,
-        dismiss=closed,
+        ("Trash", "回收站"),
+        ui.set(menu="", sure=note.id),
+        closed,
         body=tuple(
-            k.Row(
-                title=words, lead=k.Glyph(icon=icon, size_px=36), do=k.Both(first=closed, then=do)
-            )
+            k.Row(words, lead=k.Glyph(icon, size_px=36), do=k.Both(first=closed, then=do))
             for icon, words, do in choices
         ),
-        yes=("Trash", "回收站"),
-        do=ui.set(menu="", sure=note.id),
     )
 
 
@@ -119,14 +107,14 @@ def _sort_dialog(s: State, ui: k.Ui) -> k.Dialog:
         dismiss=closed,
         body=tuple(
             k.Row(
-                title=words,
-                lead=k.Glyph(icon=icon, size_px=36),
+                words,
+                lead=k.Glyph(icon, size_px=36),
                 do=k.Both(first=act.sort(by=by), then=closed),
                 trailing_icon="check" if s.sort == by else "",
             )
             for by, words, icon in SORTS
         ),
-        buttons=(k.DialogButton(words=k.CANCEL, do=closed),),
+        buttons=(k.DialogButton(k.CANCEL, closed),),
     )
 
 
@@ -137,29 +125,27 @@ def _sort_dialog(s: State, ui: k.Ui) -> k.Dialog:
 def notes_page(s: State, ui: k.Ui) -> k.Page:
     """All notes, pinned ones first."""
     text = ui.field("text", ("Search notes", "搜索笔记"), kind="search")
-    found = shown_notes(s, text.value)
+    found = state.shown_notes(s, text.value)
     pinned = [n for n in found if n.pinned]
     others = [n for n in found if not n.pinned]
     body: list[k.Widget] = [text]
     if pinned:
-        body += [k.Heading(words=("Pinned", "置顶")), *_listing(s, ui, pinned)]
-        body.append(k.Heading(words=("Others", "其他")))
+        body += [k.Heading(("Pinned", "置顶")), *_listing(s, ui, pinned)]
+        body.append(k.Heading(("Others", "其他")))
     body += _listing(s, ui, others)
     if not found:
-        body.append(k.Empty(icon="note", words=("No notes found", "没有找到笔记")))
+        body.append(k.Empty("note", ("No notes found", "没有找到笔记")))
     look = ("Show as list", "列表显示") if s.grid else ("Show as cards", "卡片显示")
     return k.Page(
-        title=("Notes", "笔记"),
+        ("Notes", "笔记"),
+        body,
         large=True,
         tabs=_tabs("notes"),
-        body=body,
         actions=(
-            k.IconButton(
-                icon="list" if s.grid else "apps", label=look, do=act.show_grid(on=not s.grid)
-            ),
-            k.IconButton(icon="sort", label=("Sort", "排序"), do=ui.set(sorting=True)),
+            k.IconButton("list" if s.grid else "apps", look, act.show_grid(on=not s.grid)),
+            k.IconButton("sort", ("Sort", "排序"), ui.set(sorting=True)),
         ),
-        fab=k.Fab(icon="plus", words=("New note", "新建笔记"), do=editor.new_page()),
+        fab=k.Fab("plus", ("New note", "新建笔记"), editor.new_page()),
         dialog=_sort_dialog(s, ui) if ui.get("sorting", False) else _card_dialog(s, ui),
     )
 
@@ -169,39 +155,38 @@ def folders_page(s: State, ui: k.Ui) -> k.Page:
     """The folders, and a field to make one."""
     rows: list[k.Widget] = []
     for folder in sorted(s.folders, key=lambda f: f.name):
-        count = len([n for n in shown_notes(s) if n.folder == folder.id])
+        count = len([n for n in state.shown_notes(s) if n.folder == folder.id])
         rows.append(
-            k.Row(
-                title=folder.name,
-                subtitle=ui.t(f"{count} notes", f"{count} 条笔记"),
-                lead=k.Glyph(icon="folder"),
-                trailing_icon="chevron_right",
-                do=folder_page(folder=folder.id),
+            k.link(
+                folder.name,
+                ui.t(f"{count} notes", f"{count} 条笔记"),
+                k.Glyph("folder"),
+                folder_page(folder=folder.id),
             )
         )
     name = ui.field("name", ("New folder", "新建文件夹"))
     make = k.Button(
-        words=("Make folder", "新建文件夹"),
+        ("Make folder", "新建文件夹"),
+        k.clearing(act.add_folder(name=name.value), "name"),
         kind="tonal",
         icon="plus",
-        do=k.clearing(act.add_folder(name=name.value), "name"),
         enabled=bool(name.value.strip()),
     )
     return k.Page(
-        title=("Folders", "文件夹"),
+        ("Folders", "文件夹"),
+        (k.Card(tuple(rows)), k.Space(px=8), name, make) if rows else (name, make),
         large=True,
         tabs=_tabs("folders"),
-        body=(k.Card(children=tuple(rows)), k.Space(px=8), name, make) if rows else (name, make),
     )
 
 
 @app.page("/folders/{folder}")
-def folder_page(s: State, ui: k.Ui, folder: FolderId) -> k.Page:
+def folder_page(s: State, ui: k.Ui, folder: state.FolderId) -> k.Page:
     """The notes of one folder."""
     row = s.folders[folder]
-    body = _listing(s, ui, [n for n in shown_notes(s) if n.folder == folder])
+    body = _listing(s, ui, [n for n in state.shown_notes(s) if n.folder == folder])
     if not body:
-        body.append(k.Empty(icon="folder", words=("This folder is empty", "文件夹是空的")))
+        body.append(k.Empty("folder", ("This folder is empty", "文件夹是空的")))
     dialog = _card_dialog(s, ui)
     if ui.get("sure", "") == folder:
         text = ui.t("Its notes stay, in no folder.", "其中的笔记会保留。")
@@ -214,51 +199,43 @@ def folder_page(s: State, ui: k.Ui, folder: FolderId) -> k.Page:
         saving = k.Both(first=act.rename_folder(folder=folder, name=name.value), then=closed)
         dialog = k.Dialog.question(
             ("Rename folder", "重命名文件夹"),
+            ("Save", "保存"),
+            saving,
+            closed,
             body=(name,),
-            yes=("Save", "保存"),
-            do=saving,
-            dismiss=closed,
             danger=False,
         )
     return k.Page(
-        title=row.name,
-        body=body,
+        row.name,
+        body,
         dialog=dialog,
         actions=(
-            k.IconButton(icon="edit", label=("Rename", "重命名"), do=ui.set(naming=True)),
-            k.IconButton(
-                icon="trash", label=("Delete folder", "删除文件夹"), do=ui.set(sure=folder)
-            ),
+            k.IconButton("edit", ("Rename", "重命名"), ui.set(naming=True)),
+            k.IconButton("trash", ("Delete folder", "删除文件夹"), ui.set(sure=folder)),
         ),
-        fab=k.Fab(
-            icon="plus", words=("New note", "新建笔记"), do=editor.new_in_page(folder=folder)
-        ),
+        fab=k.Fab("plus", ("New note", "新建笔记"), editor.new_in_page(folder=folder)),
     )
 
 
 @app.page("/archive")
 def archive_page(s: State, ui: k.Ui) -> k.Page:
     """The notes that were put away."""
-    found = ordered(s, s.notes.where(lambda n: n.archived and not n.trashed))
+    found = state.ordered(s, s.notes.where(lambda n: n.archived and not n.trashed))
     body = _listing(s, ui, found)
     if not body:
-        body.append(k.Empty(icon="archive", words=("Nothing archived", "没有归档的笔记")))
+        body.append(k.Empty("archive", ("Nothing archived", "没有归档的笔记")))
     return k.Page(
-        title=("Archive", "归档"),
-        large=True,
-        tabs=_tabs("archive"),
-        body=body,
-        dialog=_card_dialog(s, ui),
+        ("Archive", "归档"), body, large=True, tabs=_tabs("archive"), dialog=_card_dialog(s, ui)
     )
 
 
 @app.page("/trash")
 def trash_page(s: State, ui: k.Ui) -> k.Page:
     """The notes that were thrown away."""
-    found = ordered(s, s.notes.where(lambda n: n.trashed))
+    found = state.ordered(s, s.notes.where(lambda n: n.trashed))
     body: list[k.Widget] = [_note_row(s, ui, n, editor.note_page(note=n.id)) for n in found]
     if not body:
-        body.append(k.Empty(icon="trash", words=("The trash is empty", "回收站是空的")))
+        body.append(k.Empty("trash", ("The trash is empty", "回收站是空的")))
     dialog = None
     chosen = s.notes.get(ui.get("menu", ""))
     asked = s.notes.get(ui.get("sure", ""))
@@ -280,25 +257,25 @@ def trash_page(s: State, ui: k.Ui) -> k.Page:
             dismiss=closed,
             body=(
                 k.Row(
-                    title=("Restore", "恢复"),
-                    lead=k.Glyph(icon="undo", size_px=36),
+                    ("Restore", "恢复"),
+                    lead=k.Glyph("undo", size_px=36),
                     do=k.Both(first=act.restore(note=chosen.id), then=closed),
                 ),
                 k.Row(
-                    title=for_ever,
-                    lead=k.Glyph(icon="trash", size_px=36),
+                    for_ever,
+                    lead=k.Glyph("trash", size_px=36),
                     danger=True,
                     do=ui.set(menu="", sure=chosen.id),
                 ),
             ),
-            buttons=(k.DialogButton(words=k.CANCEL, do=closed),),
+            buttons=(k.DialogButton(k.CANCEL, closed),),
         )
-    empty = k.IconButton(icon="trash", label=("Empty trash", "清空回收站"), do=ui.set(sure="all"))
+    empty = k.IconButton("trash", ("Empty trash", "清空回收站"), ui.set(sure="all"))
     return k.Page(
-        title=("Trash", "回收站"),
+        ("Trash", "回收站"),
+        body,
         large=True,
         tabs=_tabs("trash"),
-        body=body,
         dialog=dialog,
         actions=(empty,) if found else (),
     )

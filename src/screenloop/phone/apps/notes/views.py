@@ -57,48 +57,23 @@ class NoteCard(k.Struct, frozen=True, kw_only=True):
         h = self.height(d, w)
         d.box(x, y, w, h, fill_of(t, self.note.colour), radius=16)
         label = " · ".join(filter(None, (self.note.title, self._preview(), self.when)))
-        d.node(
-            k.Node(role="button", label=label, box=k.Box(x, y, w, h), do=self.do, long=self.long)
-        )
+        d.node(k.Node("button", label, k.Box(x, y, w, h), do=self.do, long=self.long))
         if self.note.pinned:
             d.icon("pin", x + w - 30, y + 12, 18, t.muted)
         top = y + 12
         top += d.text(
-            self.note.title,
-            x + 14,
-            top,
-            w - 48,
-            size_px=16,
-            line_px=22,
-            bold=True,
-            lines=2,
-            role=None,
+            self.note.title, x + 14, top, w - 48, 16, line_px=22, bold=True, lines=2, role=None
         )
         if self.note.body:
             top += 6
             top += d.text(
-                self.note.body,
-                x + 14,
-                top,
-                w - 28,
-                size_px=14,
-                line_px=19,
-                lines=MAX_LINES,
-                role=None,
+                self.note.body, x + 14, top, w - 28, 14, line_px=19, lines=MAX_LINES, role=None
             )
         self._draw_items(d, x + 14, top + 8, w - 28)
         if self.note.remind_s:
             d.icon("alarm", x + 14, y + h - 27, 15, t.tint)
         inset = 20 if self.note.remind_s else 0
-        d.text(
-            self.when,
-            x + 14 + inset,
-            y + h - 28,
-            w - 28 - inset,
-            size_px=12,
-            color=t.muted,
-            role=None,
-        )
+        d.text(self.when, x + 14 + inset, y + h - 28, w - 28 - inset, 12, t.muted, role=None)
 
     def _preview(self) -> str:
         if self.items:
@@ -115,16 +90,16 @@ class NoteCard(k.Struct, frozen=True, kw_only=True):
                 x + 24,
                 y,
                 w - 24,
-                size_px=14,
+                14,
+                t.muted if item.done else t.ink,
                 line_px=24,
                 strike=item.done,
-                color=t.muted if item.done else t.ink,
                 role=None,
             )
             y += 24
         left = len(self.items) - MAX_LINES
         if left > 0:
-            d.text(f"+{left}", x + 24, y, w - 24, size_px=13, color=t.muted, role=None)
+            d.text(f"+{left}", x + 24, y, w - 24, 13, t.muted, role=None)
 
 
 class Board(k.Struct, frozen=True, kw_only=True):

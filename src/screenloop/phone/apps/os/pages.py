@@ -77,11 +77,7 @@ def set_volume(
     setattr(s, f"{name}_volume", level)
 
 
-@app.action(
-    "brightness.set",
-    writes=["brightness"],
-    check=lambda before, after, a: after.brightness == a.level,
-)
+@app.action("brightness.set", writes=["brightness"], check=k.value_is("brightness", "level"))
 def set_brightness(s: k.SystemState, ctx: k.Ctx, level: Level) -> None:
     """Set the screen brightness."""
     s.brightness = level
@@ -141,18 +137,8 @@ class Launcher(k.Struct, frozen=True, kw_only=True):
         screen_h = d.size_px[1]
         d.limit(0, screen_h)
         d.picture("wallpaper", 7, 0, 0, w, screen_h)
-        d.text(
-            self.clock,
-            0,
-            y + 40,
-            w,
-            size_px=64,
-            line_px=76,
-            bold=True,
-            align="center",
-            color="#ffffff",
-        )
-        d.text(self.day, 0, y + 120, w, size_px=17, align="center", color="#ffffff")
+        d.text(self.clock, 0, y + 40, w, 64, "#ffffff", line_px=76, bold=True, align="center")
+        d.text(self.day, 0, y + 120, w, 17, "#ffffff", align="center")
         loose = [a for a in self.apps if a[0] not in self.docked]
         inside = {i for ids in self.folders.values() for i in ids}
         cells = [a for a in loose if a[0] not in inside]
@@ -184,10 +170,8 @@ class Launcher(k.Struct, frozen=True, kw_only=True):
         d.icon(icon, left + 14, y + 14, 30, "#ffffff")
         label = d.words(title)
         if color:
-            d.text(label, x, y + 64, w, size_px=12, align="center", color=color, role=None)
-        d.node(
-            k.Node(role="button", label=label, box=k.Box(x, y - 4, w, 92), do=k.OpenApp(app=app_id))
-        )
+            d.centered(label, x, y + 64, w, 12, color)
+        d.node(k.Node("button", label, k.Box(x, y - 4, w, 92), do=k.OpenApp(app=app_id)))
 
     def _folder_icon(
         self, d: k.Canvas, name: str, ids: tuple[str, ...], x: int, y: int, w: int
@@ -199,15 +183,15 @@ class Launcher(k.Struct, frozen=True, kw_only=True):
             at_x, at_y = left + 8 + number % 2 * 22, y + 8 + number // 2 * 22
             d.box(at_x, at_y, 20, 20, tint, radius=6)
             d.icon(icon, at_x + 4, at_y + 4, 12, "#ffffff")
-        d.text(name, x, y + 64, w, size_px=12, align="center", color="#ffffff", role=None)
+        d.centered(name, x, y + 64, w, 12, "#ffffff")
         opening = k.SetLocal(values={"folder": name})
-        d.node(k.Node(role="button", label=name, box=k.Box(x, y - 4, w, 92), do=opening))
+        d.node(k.Node("button", name, k.Box(x, y - 4, w, 92), do=opening))
 
     def _open_folder(self, d: k.Canvas, w: int) -> None:
         screen_h = d.size_px[1]
         d.box(0, 0, w, screen_h, "rgba(0,0,0,0.5)")
         whole = k.Box(0, 0, w, screen_h)
-        d.node(k.Node(role="dialog", label="", box=whole, do=self.close, blocks=True))
+        d.node(k.Node("dialog", "", whole, do=self.close, blocks=True))
         d.box(36, 320, w - 72, 160, "rgba(255,255,255,0.88)", radius=28)
         members = [a for a in self.apps if a[0] in self.folder]
         for number, entry in enumerate(members):
@@ -233,7 +217,7 @@ def home(s: k.SystemState, ui: k.Ui) -> k.Page:
         folder=FOLDED if ui.get("folder", "") else (),
         close=ui.set(folder=""),
     )
-    return k.Page(title=("Home", "主屏幕"), body=(launcher,), bare=True)
+    return k.Page(("Home", "主屏幕"), (launcher,), bare=True)
 
 
 # ---- overlays ------------------------------------------------------------------------------
@@ -244,40 +228,37 @@ def shade(s: k.SystemState, ui: k.Ui) -> k.Sheet:
     """Quick settings and notifications."""
     tiles = tuple(
         k.ActionButton(
-            icon=icon,
-            words=words,
-            selected=getattr(s, name),
-            do=set_switch(name=name, on=not getattr(s, name)),
+            icon, words, set_switch(name=name, on=not getattr(s, name)), selected=getattr(s, name)
         )
         for name, icon, words in QUICK
     )
     body: list[k.Widget] = [
-        k.Grid(children=tiles, columns=4, gap_px=4),
+        k.Grid(tiles, columns=4, gap_px=4),
         k.Slider(
-            label=("Brightness", "亮度"),
+            ("Brightness", "亮度"),
+            s.brightness / 100,
+            lambda share: set_brightness(level=round(share * 100)),
             icon="brightness",
-            share=s.brightness / 100,
-            place=lambda share: set_brightness(level=round(share * 100)),
         ),
         k.Heading(
-            words=("Notifications", "通知"),
-            link=("Clear all", "全部清除"),
-            do=clear() if len(s.notifications) else None,
+            ("Notifications", "通知"),
+            ("Clear all", "全部清除"),
+            clear() if len(s.notifications) else None,
         ),
     ]
     for row in sorted(s.notifications, key=lambda n: -n.at_s):
         body.append(_notification(ui, row))
     if not len(s.notifications):
-        body.append(k.Paragraph(words=("No notifications", "没有通知"), muted=True, align="center"))
-    return k.Sheet(title=ui.day(ui.now_s), body=body, dismiss=k.Back(), from_top=True)
+        body.append(k.Paragraph(("No notifications", "没有通知"), muted=True, align="center"))
+    return k.Sheet(ui.day(ui.now_s), body, dismiss=k.Back(), from_top=True)
 
 
 def _notification(ui: k.Ui, row: k.Notification) -> k.Row:
     opens = k.Go(app=row.target, path=row.path)
     return k.Row(
-        title=row.title,
-        subtitle=row.text,
-        lead=k.Glyph(icon="bell"),
+        row.title,
+        row.text,
+        k.Glyph("bell"),
         trailing=ui.ago(row.at_s),
         do=k.Both(first=dismiss(notification=row.id), then=opens),
         swipe_left=dismiss(notification=row.id),
@@ -289,32 +270,32 @@ def recents(s: k.SystemState, ui: k.Ui) -> k.Page:
     """The apps used last."""
     rows: list[k.Widget] = [
         k.Row(
-            title=ui.apps[app_id].title,
+            ui.apps[app_id].title,
             do=k.OpenApp(app=app_id),
-            lead=k.Glyph(icon=ui.apps[app_id].icon, tint=ui.apps[app_id].tint, size_px=44),
+            lead=k.Glyph(ui.apps[app_id].icon, tint=ui.apps[app_id].tint, size_px=44),
         )
         for app_id in ui.recents
     ]
     if not rows:
-        rows.append(k.Empty(icon="recents", words=("No recent apps", "没有最近任务")))
-    return k.Page(title=("Recent apps", "最近任务"), body=rows, large=True)
+        rows.append(k.Empty("recents", ("No recent apps", "没有最近任务")))
+    return k.Page(("Recent apps", "最近任务"), rows, large=True)
 
 
 @app.page("/share")
 def share(s: k.SystemState, ui: k.Ui) -> k.Sheet:
     """Where a text or picture can go."""
     text, image = ui.get("text", ""), ui.get("image", "")
-    rows: list[k.Widget] = [k.Paragraph(words=text, muted=True, lines=2)] if text else []
+    rows: list[k.Widget] = [k.Paragraph(text, muted=True, lines=2)] if text else []
     for target in ui.apps.values():
         if target.share_path:
             rows.append(
                 k.Row(
-                    title=target.title,
-                    lead=k.Glyph(icon=target.icon, tint=target.tint),
+                    target.title,
+                    lead=k.Glyph(target.icon, tint=target.tint),
                     do=k.Go(app=target.id, path=_shared_path(target, text, image)),
                 )
             )
-    return k.Sheet(title=("Share", "分享"), body=rows, dismiss=k.Back())
+    return k.Sheet(("Share", "分享"), rows, dismiss=k.Back())
 
 
 def _shared_path(target: k.AppCard, text: str, image: str) -> str:
@@ -336,12 +317,12 @@ def permission(s: k.SystemState, ui: k.Ui) -> k.Sheet:
     deny = k.Both(first=set_permission(app=asking, name=name, granted=False), then=k.Back())
     words = ui.t(f"Allow {title} to access your photos?", f"允许{title}访问你的照片吗？")
     return k.Sheet(
-        title=words,
-        dismiss=k.Back(),
-        body=(
-            k.Row(title=("Allow", "允许"), lead=k.Glyph(icon="check"), do=allow),
-            k.Row(title=("Don't allow", "不允许"), lead=k.Glyph(icon="close"), do=deny),
+        words,
+        (
+            k.Row(("Allow", "允许"), lead=k.Glyph("check"), do=allow),
+            k.Row(("Don't allow", "不允许"), lead=k.Glyph("close"), do=deny),
         ),
+        dismiss=k.Back(),
     )
 
 
@@ -354,15 +335,15 @@ def pick(s: k.SystemState, ui: k.Ui) -> k.Sheet:
     photos = sorted(ui.of(Gallery).photos.where(lambda p: not p.trashed), key=lambda p: -p.taken_at)
     cells = tuple(
         k.Picture(
-            kind=p.kind,
-            seed=p.seed,
-            label=p.title,
+            p.kind,
+            p.seed,
+            p.title,
             radius_px=4,
             do=k.Both(first=k.Back(), then=k.SetLocal(values={local: p.id})),
         )
         for p in photos
     )
-    body: list[k.Widget] = [k.Grid(children=cells, columns=3, gap_px=3, inset_px=8)]
+    body: list[k.Widget] = [k.Grid(cells, columns=3, gap_px=3, inset_px=8)]
     if not cells:
-        body = [k.Empty(icon="image", words=("No photos yet", "还没有照片"))]
-    return k.Sheet(title=("Choose a photo", "选择照片"), body=body, dismiss=k.Back())
+        body = [k.Empty("image", ("No photos yet", "还没有照片"))]
+    return k.Sheet(("Choose a photo", "选择照片"), body, dismiss=k.Back())

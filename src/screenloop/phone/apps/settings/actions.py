@@ -6,36 +6,8 @@ from typing import Any, Literal, get_args
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.os import pages as shell
-from screenloop.phone.apps.settings.state import (
-    OPTIONS,
-    PHONE,
-    WANTED,
-    Account,
-    AccountId,
-    Chime,
-    FontPercent,
-    GadgetId,
-    Gigabytes,
-    Level,
-    Name,
-    Network,
-    NetworkId,
-    NoticeId,
-    OptionName,
-    Password,
-    PermissionName,
-    Phone,
-    Pin,
-    Ringtone,
-    Service,
-    SleepS,
-    State,
-    UsageId,
-    app,
-    app_ids,
-    size_words,
-    used_mb,
-)
+from screenloop.phone.apps.settings import state
+from screenloop.phone.apps.settings.state import State, app
 
 SwitchName = Literal[
     "wifi",
@@ -66,12 +38,10 @@ def set_switch(s: State, ctx: k.Ctx, name: SwitchName, on: bool) -> None:
 
 
 @app.action(
-    "volume.set",
-    tool="Set the media, ring or alarm volume, 0 to 100.",
-    writes=["os.media_volume", "os.ring_volume", "os.alarm_volume"],
+    "volume.set", tool=True, writes=["os.media_volume", "os.ring_volume", "os.alarm_volume"]
 )
-def set_volume(s: State, ctx: k.Ctx, name: Volume, level: Level) -> None:
-    """Set one of the volumes."""
+def set_volume(s: State, ctx: k.Ctx, name: Volume, level: state.Level) -> None:
+    """Set the media, ring or alarm volume, 0 to 100."""
     ctx.call(shell.set_volume(name=name, level=level))
 
 
@@ -81,30 +51,32 @@ def set_volume(s: State, ctx: k.Ctx, name: Volume, level: Level) -> None:
     writes=["os.brightness", "auto_brightness"],
     check=lambda before, after, a: not after.auto_brightness,
 )
-def set_brightness(s: State, ctx: k.Ctx, level: Level) -> None:
+def set_brightness(s: State, ctx: k.Ctx, level: state.Level) -> None:
     """Set the screen brightness, which ends its automatic setting."""
     s.auto_brightness = False
     ctx.call(shell.set_brightness(level=level))
 
 
-@app.action("display.font", tool="Set the size of text in percent.", writes=["os.font_scale"])
-def set_font(s: State, ctx: k.Ctx, percent: FontPercent) -> None:
-    """Set the size of text."""
+@app.action("display.font", tool=True, writes=["os.font_scale"])
+def set_font(s: State, ctx: k.Ctx, percent: state.FontPercent) -> None:
+    """Set the size of text in percent."""
     ctx.of(k.SystemState).font_scale = percent
 
 
-@app.action("language.set", tool="Set the language of the phone.", writes=["os.language"])
+@app.action("language.set", tool=True, writes=["os.language"])
 def set_language(s: State, ctx: k.Ctx, language: Literal["en", "zh"]) -> None:
-    """Set the language of the whole phone."""
+    """Set the language of the phone."""
     ctx.of(k.SystemState).language = language
 
 
 @app.action(
     "permissions.set", tool="Allow or deny an app the use of something.", writes=["os.permissions"]
 )
-def set_permission(s: State, ctx: k.Ctx, app: str, name: PermissionName, granted: bool) -> None:
+def set_permission(
+    s: State, ctx: k.Ctx, app: str, name: state.PermissionName, granted: bool
+) -> None:
     """Allow or deny an app the use of something that it may ask for."""
-    if app not in app_ids() or name not in WANTED.get(app, ()):
+    if app not in state.app_ids() or name not in state.WANTED.get(app, ()):
         ctx.refuse(ctx.t(f"{app} does not ask for this", f"{app} 不需要此权限"))
     ctx.call(shell.set_permission(app=app, name=name, granted=granted))
 
@@ -116,9 +88,9 @@ def set_permission(s: State, ctx: k.Ctx, app: str, name: PermissionName, granted
     "networks.join",
     tool="Connect to a Wi-Fi network; a saved one needs no password.",
     writes=["networks", "os.wifi_network"],
-    check=lambda before, after, a: after.networks[a.network].saved,
+    check=k.row_has("networks", "network", saved=True),
 )
-def join(s: State, ctx: k.Ctx, network: NetworkId, password: Password = "") -> None:
+def join(s: State, ctx: k.Ctx, network: state.NetworkId, password: state.Password = "") -> None:
     """Connect to a Wi-Fi network and keep it."""
     row = s.networks[network]
     if not ctx.of(k.SystemState).wifi:
@@ -135,9 +107,9 @@ def join(s: State, ctx: k.Ctx, network: NetworkId, password: Password = "") -> N
     "networks.add",
     tool="Add a hidden Wi-Fi network by its name and connect to it.",
     writes=["networks", "os.wifi_network"],
-    check=lambda before, after, a: len(after.networks) == len(before.networks) + 1,
+    check=k.one_more("networks"),
 )
-def add_network(s: State, ctx: k.Ctx, name: Name, password: Password = "") -> None:
+def add_network(s: State, ctx: k.Ctx, name: state.Name, password: state.Password = "") -> None:
     """Add a hidden Wi-Fi network by its name and connect to it; no password means an open one."""
     name = name.strip()
     if not ctx.of(k.SystemState).wifi:
@@ -146,7 +118,7 @@ def add_network(s: State, ctx: k.Ctx, name: Name, password: Password = "") -> No
         ctx.refuse(ctx.t(f"{name} is in the list", f"{name} 已在列表中"))
     if 0 < len(password) < 8:
         ctx.refuse(ctx.t("A password has at least 8 characters", "密码至少 8 个字符"))
-    s.networks.add(Network(name=name, secured=bool(password), saved=True, password=password))
+    s.networks.add(state.Network(name=name, secured=bool(password), saved=True, password=password))
     ctx.of(k.SystemState).wifi_network = name
     ctx.toast(ctx.t(f"Connected to {name}", f"已连接到 {name}"))
     ctx.move(k.Back())
@@ -156,9 +128,9 @@ def add_network(s: State, ctx: k.Ctx, name: Name, password: Password = "") -> No
     "networks.forget",
     tool="Forget a saved Wi-Fi network.",
     writes=["networks", "os.wifi_network"],
-    check=lambda before, after, a: not after.networks[a.network].saved,
+    check=k.row_has("networks", "network", saved=False),
 )
-def forget_network(s: State, ctx: k.Ctx, network: NetworkId) -> None:
+def forget_network(s: State, ctx: k.Ctx, network: state.NetworkId) -> None:
     """Forget a saved Wi-Fi network, and leave it."""
     row = s.networks[network]
     if not row.saved:
@@ -173,11 +145,11 @@ def forget_network(s: State, ctx: k.Ctx, network: NetworkId) -> None:
 
 @app.action(
     "hotspot.edit",
-    tool="Set the hotspot's name and password.",
+    tool=True,
     writes=["hotspot_name", "hotspot_password"],
-    check=lambda before, after, a: after.hotspot_password == a.password,
+    check=k.value_is("hotspot_password", "password"),
 )
-def edit_hotspot(s: State, ctx: k.Ctx, name: Name, password: Password) -> None:
+def edit_hotspot(s: State, ctx: k.Ctx, name: state.Name, password: state.Password) -> None:
     """Set the hotspot's name and password."""
     if len(password) < 8:
         ctx.refuse(ctx.t("A password has at least 8 characters", "密码至少 8 个字符"))
@@ -187,12 +159,12 @@ def edit_hotspot(s: State, ctx: k.Ctx, name: Name, password: Password) -> None:
 
 @app.action(
     "data.limit",
-    tool="Set the monthly limit of mobile data in GB.",
+    tool=True,
     writes=["data_limit_gb"],
-    check=lambda before, after, a: after.data_limit_gb == a.gigabytes,
+    check=k.value_is("data_limit_gb", "gigabytes"),
 )
-def set_data_limit(s: State, ctx: k.Ctx, gigabytes: Gigabytes) -> None:
-    """Set the monthly limit of mobile data."""
+def set_data_limit(s: State, ctx: k.Ctx, gigabytes: state.Gigabytes) -> None:
+    """Set the monthly limit of mobile data in GB."""
     s.data_limit_gb = gigabytes
     ctx.toast(ctx.t(f"Limit set to {gigabytes} GB", f"上限已设为 {gigabytes} GB"))
 
@@ -204,9 +176,9 @@ def set_data_limit(s: State, ctx: k.Ctx, gigabytes: Gigabytes) -> None:
     "devices.pair",
     tool="Pair a Bluetooth device in reach.",
     writes=["gadgets"],
-    check=lambda before, after, a: after.gadgets[a.device].paired,
+    check=k.row_has("gadgets", "device", paired=True),
 )
-def pair(s: State, ctx: k.Ctx, device: GadgetId) -> None:
+def pair(s: State, ctx: k.Ctx, device: state.GadgetId) -> None:
     """Pair a Bluetooth device in reach and connect it."""
     row = s.gadgets[device]
     if not ctx.of(k.SystemState).bluetooth:
@@ -219,11 +191,11 @@ def pair(s: State, ctx: k.Ctx, device: GadgetId) -> None:
 
 @app.action(
     "devices.connect",
-    tool="Connect or disconnect a paired Bluetooth device.",
+    tool=True,
     writes=["gadgets"],
-    check=lambda before, after, a: after.gadgets[a.device].connected == a.on,
+    check=k.row_has("gadgets", "device", connected="on"),
 )
-def connect(s: State, ctx: k.Ctx, device: GadgetId, on: bool) -> None:
+def connect(s: State, ctx: k.Ctx, device: state.GadgetId, on: bool) -> None:
     """Connect or disconnect a paired Bluetooth device."""
     if not ctx.of(k.SystemState).bluetooth:
         ctx.refuse(ctx.t("Bluetooth is off", "蓝牙已关闭"))
@@ -234,11 +206,11 @@ def connect(s: State, ctx: k.Ctx, device: GadgetId, on: bool) -> None:
 
 @app.action(
     "devices.rename",
-    tool="Give a paired Bluetooth device another name.",
+    tool=True,
     writes=["gadgets"],
     check=lambda before, after, a: after.gadgets[a.device].name == a.name.strip(),
 )
-def rename_gadget(s: State, ctx: k.Ctx, device: GadgetId, name: Name) -> None:
+def rename_gadget(s: State, ctx: k.Ctx, device: state.GadgetId, name: state.Name) -> None:
     """Give a paired Bluetooth device another name."""
     if not s.gadgets[device].paired:
         ctx.refuse(ctx.t("Pair it first", "请先配对"))
@@ -248,11 +220,11 @@ def rename_gadget(s: State, ctx: k.Ctx, device: GadgetId, name: Name) -> None:
 
 @app.action(
     "devices.forget",
-    tool="Unpair a Bluetooth device.",
+    tool=True,
     writes=["gadgets"],
-    check=lambda before, after, a: not after.gadgets[a.device].paired,
+    check=k.row_has("gadgets", "device", paired=False),
 )
-def forget_gadget(s: State, ctx: k.Ctx, device: GadgetId) -> None:
+def forget_gadget(s: State, ctx: k.Ctx, device: state.GadgetId) -> None:
     """Unpair a Bluetooth device."""
     row = s.gadgets[device]
     if not row.paired:
@@ -267,88 +239,64 @@ def forget_gadget(s: State, ctx: k.Ctx, device: GadgetId) -> None:
 
 @app.action(
     "options.set",
-    tool="Turn one of the other options on or off.",
-    writes=list(OPTIONS),
+    tool=True,
+    writes=list(state.OPTIONS),
     check=lambda before, after, a: getattr(after, a.name) == a.on,
 )
-def set_option(s: State, ctx: k.Ctx, name: OptionName, on: bool) -> None:
+def set_option(s: State, ctx: k.Ctx, name: state.OptionName, on: bool) -> None:
     """Turn one of the other options on or off."""
     setattr(s, name, on)
 
 
-@app.action(
-    "display.sleep",
-    tool="Set after how many seconds the screen goes dark.",
-    writes=["sleep_s"],
-    check=lambda before, after, a: after.sleep_s == a.seconds,
-)
-def set_sleep(s: State, ctx: k.Ctx, seconds: SleepS) -> None:
-    """Set after how long the screen goes dark."""
+@app.action("display.sleep", tool=True, writes=["sleep_s"], check=k.value_is("sleep_s", "seconds"))
+def set_sleep(s: State, ctx: k.Ctx, seconds: state.SleepS) -> None:
+    """Set after how many seconds the screen goes dark."""
     s.sleep_s = seconds
 
 
 @app.action(
-    "sound.ringtone",
-    tool="Choose the ringtone.",
-    writes=["ringtone"],
-    check=lambda before, after, a: after.ringtone == a.ringtone,
+    "sound.ringtone", tool=True, writes=["ringtone"], check=k.value_is("ringtone", "ringtone")
 )
-def set_ringtone(s: State, ctx: k.Ctx, ringtone: Ringtone) -> None:
+def set_ringtone(s: State, ctx: k.Ctx, ringtone: state.Ringtone) -> None:
     """Choose the ringtone."""
     s.ringtone = ringtone
 
 
 @app.action(
     "sound.notification",
-    tool="Choose the sound of notifications.",
+    tool=True,
     writes=["notification_sound"],
-    check=lambda before, after, a: after.notification_sound == a.sound,
+    check=k.value_is("notification_sound", "sound"),
 )
-def set_notification_sound(s: State, ctx: k.Ctx, sound: Chime) -> None:
+def set_notification_sound(s: State, ctx: k.Ctx, sound: state.Chime) -> None:
     """Choose the sound of notifications."""
     s.notification_sound = sound
 
 
 @app.action(
-    "notices.allow",
-    tool="Allow or block the notifications of an app.",
-    writes=["notices"],
-    check=lambda before, after, a: after.notices[a.app].allowed == a.on,
+    "notices.allow", tool=True, writes=["notices"], check=k.row_has("notices", "app", allowed="on")
 )
-def allow_notices(s: State, ctx: k.Ctx, app: NoticeId, on: bool) -> None:
+def allow_notices(s: State, ctx: k.Ctx, app: state.NoticeId, on: bool) -> None:
     """Allow or block the notifications of an app."""
     s.notices.update(app, allowed=on)
 
 
 @app.action(
-    "notices.sound",
-    tool="Let the notifications of an app sound, or not.",
-    writes=["notices"],
-    check=lambda before, after, a: after.notices[a.app].sound == a.on,
+    "notices.sound", tool=True, writes=["notices"], check=k.row_has("notices", "app", sound="on")
 )
-def sound_notices(s: State, ctx: k.Ctx, app: NoticeId, on: bool) -> None:
+def sound_notices(s: State, ctx: k.Ctx, app: state.NoticeId, on: bool) -> None:
     """Let the notifications of an app sound, or not."""
     s.notices.update(app, sound=on)
 
 
-@app.action(
-    "lock.set",
-    tool="Lock the screen with a PIN of four digits.",
-    writes=["pin"],
-    check=lambda before, after, a: after.pin == a.pin,
-)
-def set_pin(s: State, ctx: k.Ctx, pin: Pin) -> None:
-    """Lock the screen with a PIN."""
+@app.action("lock.set", tool=True, writes=["pin"], check=k.value_is("pin", "pin"))
+def set_pin(s: State, ctx: k.Ctx, pin: state.Pin) -> None:
+    """Lock the screen with a PIN of four digits."""
     s.pin = pin
     ctx.toast(ctx.t("Screen lock is on", "屏幕锁已开启"))
 
 
-@app.action(
-    "lock.remove",
-    tool="Remove the screen lock.",
-    writes=["pin"],
-    check=lambda before, after, a: not after.pin,
-)
+@app.action("lock.remove", tool=True, writes=["pin"], check=lambda before, after, a: not after.pin)
 def remove_pin(s: State, ctx: k.Ctx) -> None:
     """Remove the screen lock."""
     if not s.pin:
@@ -360,42 +308,32 @@ def remove_pin(s: State, ctx: k.Ctx) -> None:
 # ---- accounts, storage, the phone ----------------------------------------------------------
 
 
-@app.action(
-    "accounts.add",
-    tool="Add an account of a service.",
-    writes=["accounts"],
-    check=lambda before, after, a: len(after.accounts) == len(before.accounts) + 1,
-)
-def add_account(s: State, ctx: k.Ctx, service: Service, email: Name) -> None:
+@app.action("accounts.add", tool=True, writes=["accounts"], check=k.one_more("accounts"))
+def add_account(s: State, ctx: k.Ctx, service: state.Service, email: state.Name) -> None:
     """Add an account of a service."""
     email = email.strip()
     if "@" not in email:
         ctx.refuse(ctx.t("That is no email address", "邮箱地址无效"))
     if s.accounts.first(lambda row: (row.service, row.email) == (service, email)):
         ctx.refuse(ctx.t("This account is there already", "该账户已存在"))
-    s.accounts.add(Account(service=service, email=email))
+    s.accounts.add(state.Account(service=service, email=email))
     ctx.toast(ctx.t("Account added", "账户已添加"))
     ctx.move(k.Back())
 
 
 @app.action(
     "accounts.sync",
-    tool="Turn the sync of an account on or off.",
+    tool=True,
     writes=["accounts"],
-    check=lambda before, after, a: after.accounts[a.account].sync == a.on,
+    check=k.row_has("accounts", "account", sync="on"),
 )
-def sync_account(s: State, ctx: k.Ctx, account: AccountId, on: bool) -> None:
+def sync_account(s: State, ctx: k.Ctx, account: state.AccountId, on: bool) -> None:
     """Turn the sync of an account on or off."""
     s.accounts.update(account, sync=on)
 
 
-@app.action(
-    "accounts.remove",
-    tool="Remove an account from the phone.",
-    writes=["accounts"],
-    check=lambda before, after, a: a.account not in after.accounts,
-)
-def remove_account(s: State, ctx: k.Ctx, account: AccountId) -> None:
+@app.action("accounts.remove", tool=True, writes=["accounts"], check=k.gone("accounts", "account"))
+def remove_account(s: State, ctx: k.Ctx, account: state.AccountId) -> None:
     """Remove an account from the phone."""
     s.accounts.remove(account)
     ctx.toast(ctx.t("Account removed", "账户已移除"))
@@ -404,11 +342,11 @@ def remove_account(s: State, ctx: k.Ctx, account: AccountId) -> None:
 
 @app.action(
     "storage.clear_cache",
-    tool="Clear the cache of an app.",
+    tool=True,
     writes=["storage"],
-    check=lambda before, after, a: after.storage[a.app].cache_mb == 0,
+    check=k.row_has("storage", "app", cache_mb=0),
 )
-def clear_cache(s: State, ctx: k.Ctx, app: UsageId) -> None:
+def clear_cache(s: State, ctx: k.Ctx, app: state.UsageId) -> None:
     """Clear the cache of an app."""
     if not s.storage[app].cache_mb:
         ctx.refuse(ctx.t("The cache is empty", "缓存已清空"))
@@ -418,19 +356,19 @@ def clear_cache(s: State, ctx: k.Ctx, app: UsageId) -> None:
 
 @app.action(
     "phone.rename",
-    tool="Give the phone another name.",
+    tool=True,
     writes=["phone"],
-    check=lambda before, after, a: after.phone[PHONE].name == a.name.strip(),
+    check=lambda before, after, a: after.phone[state.PHONE].name == a.name.strip(),
 )
-def rename_phone(s: State, ctx: k.Ctx, name: Name) -> None:
+def rename_phone(s: State, ctx: k.Ctx, name: state.Name) -> None:
     """Give the phone another name."""
-    s.phone.update(PHONE, name=name.strip())
+    s.phone.update(state.PHONE, name=name.strip())
     ctx.toast(ctx.t("Name saved", "名称已保存"))
 
 
 @app.action(
     "update.check",
-    tool="Look for a system update.",
+    tool=True,
     writes=["update_checked_s"],
     check=lambda before, after, a: after.update_checked_s > before.update_checked_s,
 )
@@ -445,9 +383,9 @@ def check_update(s: State, ctx: k.Ctx) -> None:
 # ---- queries -------------------------------------------------------------------------------
 
 
-@app.query("switch.list", tool="Read all system switches, volumes and other levels.")
+@app.query("switch.list")
 def list_switches(s: State, ctx: k.Ctx) -> dict[str, Any]:
-    """Return the system's switches and levels."""
+    """Read all system switches, volumes and other levels."""
     system = ctx.of(k.SystemState)
     names = (
         *SWITCHES,
@@ -463,11 +401,11 @@ def list_switches(s: State, ctx: k.Ctx) -> dict[str, Any]:
     return {name: getattr(system, name) for name in names}
 
 
-@app.query("options.list", tool="Read the other options: sounds, sleep, hotspot, data.")
+@app.query("options.list")
 def list_options(s: State, ctx: k.Ctx) -> dict[str, Any]:
-    """Return the options of this app."""
+    """Read the other options: sounds, sleep, hotspot, data."""
     names = (
-        *OPTIONS,
+        *state.OPTIONS,
         "ringtone",
         "notification_sound",
         "sleep_s",
@@ -505,11 +443,9 @@ def list_networks(s: State, ctx: k.Ctx) -> list[dict[str, Any]]:
     ]
 
 
-@app.query(
-    "devices.list", tool="List the Bluetooth devices, paired and in reach.", shows="/bluetooth"
-)
+@app.query("devices.list", shows="/bluetooth")
 def list_gadgets(s: State, ctx: k.Ctx) -> list[Any]:
-    """Return the Bluetooth devices."""
+    """List the Bluetooth devices, paired and in reach."""
     return list(s.gadgets)
 
 
@@ -523,26 +459,22 @@ def list_notices(s: State, ctx: k.Ctx) -> list[Any]:
 def list_permissions(s: State, ctx: k.Ctx, app: str) -> dict[str, bool]:
     """Return what an app may ask for, and whether it is granted."""
     granted = {p.name for p in ctx.of(k.SystemState).permissions if p.app == app and p.granted}
-    return {name: name in granted for name in WANTED.get(app, ())}
+    return {name: name in granted for name in state.WANTED.get(app, ())}
 
 
-@app.query("accounts.list", tool="List the accounts on the phone.", shows="/accounts")
-def list_accounts(s: State, ctx: k.Ctx) -> list[Account]:
-    """Return the accounts."""
+@app.query("accounts.list", shows="/accounts")
+def list_accounts(s: State, ctx: k.Ctx) -> list[state.Account]:
+    """List the accounts on the phone."""
     return list(s.accounts)
 
 
 @app.query("storage.list", tool="List what each app stores, in MB.", shows="/storage")
 def list_storage(s: State, ctx: k.Ctx) -> dict[str, Any]:
     """Return what is used in all and by each app."""
-    return {"used": size_words(used_mb(s)), "apps": list(s.storage)}
+    return {"used": state.size_words(state.used_mb(s)), "apps": list(s.storage)}
 
 
-@app.query(
-    "phone.about",
-    tool="Read the phone's model, version, serial number and own number.",
-    shows="/about",
-)
-def about(s: State, ctx: k.Ctx) -> Phone:
-    """Return facts about the phone."""
-    return s.phone[PHONE]
+@app.query("phone.about", shows="/about")
+def about(s: State, ctx: k.Ctx) -> state.Phone:
+    """Read the phone's model, version, serial number and own number."""
+    return s.phone[state.PHONE]

@@ -23,8 +23,13 @@ def system_switch(
 ) -> k.Switch:
     """Return a switch of the system."""
     on: bool = getattr(ui.system, name)
-    return k.Switch(
-        label=label, value=on, icon=icon, subtitle=subtitle, do=act.set_switch(name=name, on=not on)
+    return k.Switch(label, on, act.set_switch(name=name, on=not on), icon=icon, subtitle=subtitle)
+
+
+def choice_row(words: k.Words, chosen: bool, do: k.Do) -> k.Row:
+    """Return one of several choices, marked where it is the chosen one."""
+    return k.Row(
+        words, lead=k.Glyph("radio_checked" if chosen else "radio"), selected=chosen, do=do
     )
 
 
@@ -41,42 +46,20 @@ def network_page(s: State, ui: k.Ui) -> k.Page:
     hotspot = ui.t("On", "已开启") if ui.system.hotspot else ui.t("Off", "已关闭")
     data = ui.t(f"{USED_GB} of {s.data_limit_gb} GB used", f"已用 {USED_GB} / {s.data_limit_gb} GB")
     return k.Page(
-        title=("Network & internet", "网络和互联网"),
-        body=(
-            k.Card(
-                children=(
-                    k.Row(
-                        title="Wi-Fi",
-                        subtitle=wifi_words(ui),
-                        lead=k.Glyph(icon="wifi"),
-                        trailing_icon="chevron_right",
-                        do=wifi_page(),
-                    ),
-                    k.Row(
-                        title=("Mobile data", "移动数据"),
-                        subtitle=data,
-                        lead=k.Glyph(icon="data"),
-                        trailing_icon="chevron_right",
-                        do=data_page(),
-                    ),
-                    k.Row(
-                        title=("Hotspot", "热点"),
-                        subtitle=hotspot,
-                        lead=k.Glyph(icon="hotspot"),
-                        trailing_icon="chevron_right",
-                        do=hotspot_page(),
-                    ),
-                )
+        ("Network & internet", "网络和互联网"),
+        (
+            k.card(
+                k.link("Wi-Fi", wifi_words(ui), k.Glyph("wifi"), wifi_page()),
+                k.link(("Mobile data", "移动数据"), data, k.Glyph("data"), data_page()),
+                k.link(("Hotspot", "热点"), hotspot, k.Glyph("hotspot"), hotspot_page()),
             ),
-            k.Card(
-                children=(
-                    system_switch(
-                        ui,
-                        "airplane",
-                        "airplane",
-                        ("Airplane mode", "飞行模式"),
-                        ("Turns all radios off", "关闭所有无线连接"),
-                    ),
+            k.card(
+                system_switch(
+                    ui,
+                    "airplane",
+                    "airplane",
+                    ("Airplane mode", "飞行模式"),
+                    ("Turns all radios off", "关闭所有无线连接"),
                 )
             ),
         ),
@@ -93,9 +76,9 @@ def _network_row(ui: k.Ui, n: Network) -> k.Row:
     elif not n.secured:
         parts.insert(0, ui.t("Open", "开放"))
     return k.Row(
-        title=n.name,
-        subtitle=" · ".join(parts),
-        lead=k.Glyph(icon="wifi"),
+        n.name,
+        " · ".join(parts),
+        k.Glyph("wifi"),
         bold=connected,
         trailing_icon="lock" if n.secured else "",
         do=wifi_network_page(network=n.id),
@@ -106,22 +89,20 @@ def _network_row(ui: k.Ui, n: Network) -> k.Row:
 def wifi_page(s: State, ui: k.Ui) -> k.Page:
     """Wi-Fi and the networks in reach."""
     body: list[k.Widget] = [
-        k.Card(children=(system_switch(ui, "wifi", "wifi", ("Use Wi-Fi", "使用无线网络")),))
+        k.card(system_switch(ui, "wifi", "wifi", ("Use Wi-Fi", "使用无线网络")))
     ]
     if ui.system.wifi:
         current = ui.system.wifi_network
         rows = sorted(s.networks, key=lambda n: (n.name != current, not n.saved, -n.strength))
         body += [
-            k.Heading(words=("Networks", "网络")),
-            k.Card(children=tuple(_network_row(ui, n) for n in rows)),
-            k.Row(
-                title=("Add network", "添加网络"), lead=k.Glyph(icon="plus"), do=add_network_page()
-            ),
+            k.Heading(("Networks", "网络")),
+            k.Card(tuple(_network_row(ui, n) for n in rows)),
+            k.Row(("Add network", "添加网络"), lead=k.Glyph("plus"), do=add_network_page()),
         ]
     else:
         words = ("Turn Wi-Fi on to see networks", "打开无线网络以查看网络")
-        body.append(k.Paragraph(words=words, muted=True, align="center", pad_px=24))
-    return k.Page(title="Wi-Fi", body=body)
+        body.append(k.Paragraph(words, muted=True, align="center", pad_px=24))
+    return k.Page("Wi-Fi", body)
 
 
 @app.page("/wifi/{network}")
@@ -140,21 +121,18 @@ def wifi_network_page(s: State, ui: k.Ui, network: NetworkId) -> k.Page:
         ),
     )
     body: list[k.Widget] = [
-        k.Paragraph(words=n.name, size_px=24, bold=True),
+        k.Paragraph(n.name, size_px=24, bold=True),
         k.Paragraph(
-            words=ui.t("Connected", "已连接")
-            if connected
-            else ui.t("Saved", "已保存")
-            if n.saved
-            else ui.t("Not connected", "未连接"),
+            (
+                ui.t("Connected", "已连接")
+                if connected
+                else ui.t("Saved", "已保存")
+                if n.saved
+                else ui.t("Not connected", "未连接")
+            ),
             muted=True,
         ),
-        k.Card(
-            children=tuple(
-                k.Row(title=value, subtitle=words, lead=k.Glyph(icon=icon))
-                for value, words, icon in facts
-            )
-        ),
+        k.Card(tuple(k.Row(value, words, k.Glyph(icon)) for value, words, icon in facts)),
     ]
     if not connected:
         if asks:
@@ -166,14 +144,12 @@ def wifi_network_page(s: State, ui: k.Ui, network: NetworkId) -> k.Page:
             else act.join(network=network)
         )
         ready = not asks or bool(password.value)
-        body.append(k.Button(words=("Connect", "连接"), do=do, enabled=ready))
+        body.append(k.Button(("Connect", "连接"), do, enabled=ready))
     if n.saved:
         body.append(
-            k.Button(
-                words=("Forget", "忘记"), kind="danger", do=act.forget_network(network=network)
-            )
+            k.Button(("Forget", "忘记"), act.forget_network(network=network), kind="danger")
         )
-    return k.Page(title=("Network", "网络"), body=body)
+    return k.Page(("Network", "网络"), body)
 
 
 @app.page("/add-network")
@@ -183,18 +159,16 @@ def add_network_page(s: State, ui: k.Ui) -> k.Page:
     password = ui.field("password", ("Password", "密码"))
     do = act.add_network(name=name.value, password=password.value)
     return k.Page(
-        title=("Add network", "添加网络"),
-        body=(
+        ("Add network", "添加网络"),
+        (
             name,
             password,
             k.Paragraph(
-                words=("Leave the password empty for an open network", "开放网络无需填写密码"),
+                ("Leave the password empty for an open network", "开放网络无需填写密码"),
                 muted=True,
                 size_px=13,
             ),
-            k.Button(
-                words=("Save and connect", "保存并连接"), do=do, enabled=bool(name.value.strip())
-            ),
+            k.Button(("Save and connect", "保存并连接"), do, enabled=bool(name.value.strip())),
         ),
     )
 
@@ -206,27 +180,21 @@ def data_page(s: State, ui: k.Ui) -> k.Page:
         "gigabytes", ("Monthly limit", "每月上限"), s.data_limit_gb, low=1, high=50, unit="GB"
     )
     return k.Page(
-        title=("Mobile data", "移动数据"),
-        body=(
-            k.Card(
-                children=(
-                    system_switch(ui, "mobile_data", "data", ("Mobile data", "移动数据")),
-                    k.Switch(
-                        label=("Data saver", "流量节省"),
-                        value=s.data_saver,
-                        icon="shield",
-                        do=act.set_option(name="data_saver", on=not s.data_saver),
-                    ),
-                )
+        ("Mobile data", "移动数据"),
+        (
+            k.card(
+                system_switch(ui, "mobile_data", "data", ("Mobile data", "移动数据")),
+                k.Switch(
+                    ("Data saver", "流量节省"),
+                    s.data_saver,
+                    act.set_option(name="data_saver", on=not s.data_saver),
+                    icon="shield",
+                ),
             ),
-            k.Heading(words=("Usage", "用量")),
-            k.Paragraph(
-                words=ui.t(f"{USED_GB} GB used since 1 March", f"3月1日以来已用 {USED_GB} GB")
-            ),
+            k.Heading(("Usage", "用量")),
+            k.Paragraph(ui.t(f"{USED_GB} GB used since 1 March", f"3月1日以来已用 {USED_GB} GB")),
             limit,
-            k.Button(
-                words=("Save limit", "保存上限"), do=act.set_data_limit(gigabytes=limit.value)
-            ),
+            k.Button(("Save limit", "保存上限"), act.set_data_limit(gigabytes=limit.value)),
         ),
     )
 
@@ -238,43 +206,39 @@ def hotspot_page(s: State, ui: k.Ui) -> k.Page:
     password = ui.field("password", ("Password", "密码"), s.hotspot_password)
     changed = (name.value, password.value) != (s.hotspot_name, s.hotspot_password)
     return k.Page(
-        title=("Hotspot", "热点"),
-        body=(
-            k.Card(
-                children=(
-                    system_switch(
-                        ui,
-                        "hotspot",
-                        "hotspot",
-                        ("Share connection", "共享网络"),
-                        ("Turns Wi-Fi off", "会关闭无线网络"),
-                    ),
+        ("Hotspot", "热点"),
+        (
+            k.card(
+                system_switch(
+                    ui,
+                    "hotspot",
+                    "hotspot",
+                    ("Share connection", "共享网络"),
+                    ("Turns Wi-Fi off", "会关闭无线网络"),
                 )
             ),
             name,
             password,
             k.Button(
-                words=("Save", "保存"),
+                ("Save", "保存"),
+                act.edit_hotspot(name=name.value, password=password.value),
                 enabled=changed and bool(name.value.strip()),
-                do=act.edit_hotspot(name=name.value, password=password.value),
             ),
         ),
     )
 
 
 def _gadget_row(ui: k.Ui, g: Gadget) -> k.Row:
-    lead = k.Glyph(icon=GADGET_ICONS[g.kind])
+    lead = k.Glyph(GADGET_ICONS[g.kind])
     if not g.paired:
-        return k.Row(
-            title=g.name, subtitle=("Tap to pair", "点击配对"), lead=lead, do=act.pair(device=g.id)
-        )
+        return k.Row(g.name, ("Tap to pair", "点击配对"), lead, do=act.pair(device=g.id))
     parts = [ui.t("Connected", "已连接") if g.connected else ui.t("Paired", "已配对")]
     if g.connected and g.battery >= 0:
         parts.append(f"{g.battery}%")
     return k.Row(
-        title=g.name,
-        subtitle=" · ".join(parts),
-        lead=lead,
+        g.name,
+        " · ".join(parts),
+        lead,
         bold=g.connected,
         trailing_icon="settings",
         do=gadget_page(device=g.id),
@@ -285,15 +249,13 @@ def _gadget_row(ui: k.Ui, g: Gadget) -> k.Row:
 def bluetooth_page(s: State, ui: k.Ui) -> k.Page:
     """Bluetooth and its devices."""
     body: list[k.Widget] = [
-        k.Card(
-            children=(
-                system_switch(
-                    ui,
-                    "bluetooth",
-                    "bluetooth",
-                    ("Use Bluetooth", "使用蓝牙"),
-                    ui.t(f"Seen as {s.phone['phone'].name}", f"显示为 {s.phone['phone'].name}"),
-                ),
+        k.card(
+            system_switch(
+                ui,
+                "bluetooth",
+                "bluetooth",
+                ("Use Bluetooth", "使用蓝牙"),
+                ui.t(f"Seen as {s.phone['phone'].name}", f"显示为 {s.phone['phone'].name}"),
             )
         )
     ]
@@ -304,11 +266,11 @@ def bluetooth_page(s: State, ui: k.Ui) -> k.Page:
         ):
             rows = tuple(_gadget_row(ui, g) for g in s.gadgets if g.paired == paired)
             if rows:
-                body += [k.Heading(words=words), k.Card(children=rows)]
+                body += [k.Heading(words), k.Card(rows)]
     else:
         hint = ("Turn Bluetooth on to see devices", "打开蓝牙以查看设备")
-        body.append(k.Paragraph(words=hint, muted=True, align="center", pad_px=24))
-    return k.Page(title=("Bluetooth", "蓝牙"), body=body)
+        body.append(k.Paragraph(hint, muted=True, align="center", pad_px=24))
+    return k.Page(("Bluetooth", "蓝牙"), body)
 
 
 @app.page("/bluetooth/{device}")
@@ -318,45 +280,43 @@ def gadget_page(s: State, ui: k.Ui, device: GadgetId) -> k.Page:
     name = ui.field("name", ("Name", "名称"), g.name)
     sure = ui.question(
         ("Forget device?", "忘记设备？"),
-        text=g.name,
-        yes=("Forget", "忘记"),
-        do=act.forget_gadget(device=device),
+        ("Forget", "忘记"),
+        act.forget_gadget(device=device),
+        g.name,
     )
     body: list[k.Widget] = []
     if not ui.system.bluetooth:
-        body.append(k.Banner(icon="info", words=("Bluetooth is off", "蓝牙已关闭")))
+        body.append(k.Banner("info", ("Bluetooth is off", "蓝牙已关闭")))
     if not g.paired:
         body += [
-            k.Paragraph(words=g.name, size_px=22, bold=True),
-            k.Button(words=("Pair", "配对"), do=act.pair(device=device)),
+            k.Paragraph(g.name, size_px=22, bold=True),
+            k.Button(("Pair", "配对"), act.pair(device=device)),
         ]
-        return k.Page(title=("Device", "设备"), body=body)
+        return k.Page(("Device", "设备"), body)
     battery = (f"Battery {g.battery}%", f"电量 {g.battery}%") if g.battery >= 0 else ""
     body += [
-        k.Card(
-            children=(
-                k.Switch(
-                    label=("Connected", "已连接"),
-                    value=g.connected,
-                    subtitle=battery,
-                    icon=GADGET_ICONS[g.kind],
-                    do=act.connect(device=device, on=not g.connected),
-                ),
+        k.card(
+            k.Switch(
+                ("Connected", "已连接"),
+                g.connected,
+                act.connect(device=device, on=not g.connected),
+                subtitle=battery,
+                icon=GADGET_ICONS[g.kind],
             )
         ),
         name,
         k.Button(
-            words=("Save name", "保存名称"),
-            do=act.rename_gadget(device=device, name=name.value),
+            ("Save name", "保存名称"),
+            act.rename_gadget(device=device, name=name.value),
             enabled=bool(name.value.strip()) and name.value != g.name,
         ),
     ]
     return k.Page(
-        title=g.name,
-        body=body,
+        g.name,
+        body,
         dialog=sure,
         actions=(
-            k.IconButton(icon="copy", label=("Copy name", "复制名称"), do=k.Copy(text=g.name)),
-            k.IconButton(icon="trash", label=("Forget", "忘记"), do=ui.set(sure=True)),
+            k.IconButton("copy", ("Copy name", "复制名称"), k.Copy(text=g.name)),
+            k.IconButton("trash", ("Forget", "忘记"), ui.set(sure=True)),
         ),
     )

@@ -8,20 +8,8 @@ import msgspec
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.settings import actions as act
-from screenloop.phone.apps.settings import connect, device
-from screenloop.phone.apps.settings.state import (
-    PHONE,
-    SERVICES,
-    SYSTEM_MB,
-    TOTAL_GB,
-    AccountId,
-    State,
-    UsageId,
-    app,
-    app_title,
-    size_words,
-    used_mb,
-)
+from screenloop.phone.apps.settings import connect, device, state
+from screenloop.phone.apps.settings.state import PHONE, SERVICES, TOTAL_GB, State, app, size_words
 
 __all__ = ["State", "app"]
 GROUPS = 5
@@ -64,7 +52,7 @@ def _subtitles(s: State, ui: k.Ui) -> dict[str, str]:
         ),
         accounts_page().path: ui.t(f"{len(s.accounts)} accounts", f"{len(s.accounts)} 个账户"),
         battery_page().path: f"{system.battery}%",
-        storage_page().path: f"{size_words(used_mb(s))} / {TOTAL_GB} GB",
+        storage_page().path: f"{size_words(state.used_mb(s))} / {TOTAL_GB} GB",
         language_page().path: ui.t("English", "中文"),
         about_page().path: s.phone[PHONE].name,
     }
@@ -72,16 +60,15 @@ def _subtitles(s: State, ui: k.Ui) -> dict[str, str]:
 
 def _card(entries: list[Entry], subtitles: dict[str, str]) -> k.Card:
     rows = tuple(
-        k.Row(
-            title=entry.title,
-            subtitle=subtitles.get(entry.page, ""),
-            do=k.Go(app=app.id, path=entry.page),
-            lead=k.Glyph(icon=entry.icon, tint=entry.tint),
-            trailing_icon="chevron_right",
+        k.link(
+            entry.title,
+            subtitles.get(entry.page, ""),
+            k.Glyph(entry.icon, tint=entry.tint),
+            k.Go(app=app.id, path=entry.page),
         )
         for entry in entries
     )
-    return k.Card(children=rows)
+    return k.Card(rows)
 
 
 @app.page("/")
@@ -93,12 +80,12 @@ def root_page(s: State, ui: k.Ui) -> k.Page:
     body: list[k.Widget] = [text]
     if wanted:
         found = [e for e in _entries() if wanted in f"{' '.join(e.title)} {e.more}".casefold()]
-        empty = k.Empty(icon="search", words=("No setting found", "没有找到设置"))
+        empty = k.Empty("search", ("No setting found", "没有找到设置"))
         body.append(_card(found, subtitles) if found else empty)
     else:
         for group in range(GROUPS):
             body.append(_card([e for e in _entries() if e.group == group], subtitles))
-    return k.Page(title=("Settings", "设置"), large=True, body=body)
+    return k.Page(("Settings", "设置"), body, large=True)
 
 
 # ---- language, time, battery, storage ------------------------------------------------------
@@ -109,15 +96,12 @@ def language_page(s: State, ui: k.Ui) -> k.Page:
     """The language of the phone."""
     choices = (("en", "English"), ("zh", "简体中文"))
     rows = tuple(
-        k.Row(
-            title=words,
-            do=act.set_language(language="en" if lang == "en" else "zh"),
-            selected=ui.lang == lang,
-            lead=k.Glyph(icon="radio_checked" if ui.lang == lang else "radio"),
+        connect.choice_row(
+            words, ui.lang == lang, act.set_language(language="en" if lang == "en" else "zh")
         )
         for lang, words in choices
     )
-    return k.Page(title=("Language", "语言"), body=(k.Card(children=rows),))
+    return k.Page(("Language", "语言"), (k.Card(rows),))
 
 
 @app.page("/time")
@@ -131,16 +115,14 @@ def time_page(s: State, ui: k.Ui) -> k.Page:
         + (ui.t(" am", " 上午") if when.hour < 12 else ui.t(" pm", " 下午"))
     )
     return k.Page(
-        title=("Date & time", "日期和时间"),
-        body=(
-            k.Big(words=shown, caption=f"{ui.day(ui.now_s)} {when.year}"),
-            k.Card(
-                children=(
-                    device.option_switch(s, "clock_24h", "clock", ("24-hour clock", "24 小时制")),
-                    device.option_switch(
-                        s, "auto_time", "globe", ("Set time automatically", "自动设置时间")
-                    ),
-                )
+        ("Date & time", "日期和时间"),
+        (
+            k.Big(shown, f"{ui.day(ui.now_s)} {when.year}"),
+            k.card(
+                device.option_switch(s, "clock_24h", "clock", ("24-hour clock", "24 小时制")),
+                device.option_switch(
+                    s, "auto_time", "globe", ("Set time automatically", "自动设置时间")
+                ),
             ),
         ),
     )
@@ -151,21 +133,16 @@ def battery_page(s: State, ui: k.Ui) -> k.Page:
     """How full the battery is, and how to save it."""
     hours = ui.system.battery * (40 if ui.system.battery_saver else 25) // 100
     return k.Page(
-        title=("Battery", "电池"),
-        body=(
-            k.Big(
-                words=f"{ui.system.battery}%",
-                caption=ui.t(f"About {hours} h left", f"约剩 {hours} 小时"),
-            ),
-            k.Card(
-                children=(
-                    connect.system_switch(
-                        ui, "battery_saver", "battery", ("Battery saver", "省电模式")
-                    ),
-                    device.option_switch(
-                        s, "battery_percentage", "info", ("Show percentage", "显示百分比")
-                    ),
-                )
+        ("Battery", "电池"),
+        (
+            k.Big(f"{ui.system.battery}%", ui.t(f"About {hours} h left", f"约剩 {hours} 小时")),
+            k.card(
+                connect.system_switch(
+                    ui, "battery_saver", "battery", ("Battery saver", "省电模式")
+                ),
+                device.option_switch(
+                    s, "battery_percentage", "info", ("Show percentage", "显示百分比")
+                ),
             ),
         ),
     )
@@ -174,10 +151,10 @@ def battery_page(s: State, ui: k.Ui) -> k.Page:
 @app.page("/storage")
 def storage_page(s: State, ui: k.Ui) -> k.Page:
     """What takes space, the most first."""
-    used = used_mb(s)
+    used = state.used_mb(s)
     rows = [
         k.Row(
-            title=app_title(row.id),
+            state.app_title(row.id),
             lead=device.app_glyph(row.id),
             trailing=size_words(row.data_mb + row.cache_mb),
             do=usage_page(app=row.id),
@@ -185,52 +162,45 @@ def storage_page(s: State, ui: k.Ui) -> k.Page:
         for row in sorted(s.storage, key=lambda r: (-(r.data_mb + r.cache_mb), r.id))
     ]
     rows.append(
-        k.Row(
-            title=("System", "系统"), lead=k.Glyph(icon="settings"), trailing=size_words(SYSTEM_MB)
-        )
+        k.Row(("System", "系统"), lead=k.Glyph("settings"), trailing=size_words(state.SYSTEM_MB))
     )
     free = TOTAL_GB - used / 1000
     return k.Page(
-        title=("Storage", "存储"),
-        body=(
-            k.Big(
-                words=size_words(used),
-                caption=ui.t(f"used, {free:.1f} GB free", f"已用，剩余 {free:.1f} GB"),
-            ),
-            k.Card(children=tuple(rows)),
+        ("Storage", "存储"),
+        (
+            k.Big(size_words(used), ui.t(f"used, {free:.1f} GB free", f"已用，剩余 {free:.1f} GB")),
+            k.Card(tuple(rows)),
         ),
     )
 
 
 @app.page("/storage/{app}")
-def usage_page(s: State, ui: k.Ui, app: UsageId) -> k.Page:
+def usage_page(s: State, ui: k.Ui, app: state.UsageId) -> k.Page:
     """What one app stores."""
     row = s.storage[app]
     sure = ui.question(
         ("Clear cache?", "清除缓存？"),
-        text=size_words(row.cache_mb),
-        yes=("Clear", "清除"),
-        do=act.clear_cache(app=app),
+        ("Clear", "清除"),
+        act.clear_cache(app=app),
+        size_words(row.cache_mb),
         danger=False,
     )
     return k.Page(
-        title=app_title(app),
-        dialog=sure if row.cache_mb else None,
-        body=(
-            k.Big(words=size_words(row.data_mb + row.cache_mb), caption=("in all", "总计")),
-            k.Card(
-                children=(
-                    k.Row(title=("Data", "数据"), trailing=size_words(row.data_mb)),
-                    k.Row(title=("Cache", "缓存"), trailing=size_words(row.cache_mb)),
-                )
+        state.app_title(app),
+        (
+            k.Big(size_words(row.data_mb + row.cache_mb), ("in all", "总计")),
+            k.card(
+                k.Row(("Data", "数据"), trailing=size_words(row.data_mb)),
+                k.Row(("Cache", "缓存"), trailing=size_words(row.cache_mb)),
             ),
             k.Button(
-                words=("Clear cache", "清除缓存"),
+                ("Clear cache", "清除缓存"),
+                ui.set(sure=True),
                 kind="tonal",
-                do=ui.set(sure=True),
                 enabled=row.cache_mb > 0,
             ),
         ),
+        dialog=sure if row.cache_mb else None,
     )
 
 
@@ -242,51 +212,49 @@ def accounts_page(s: State, ui: k.Ui) -> k.Page:
     """The accounts on the phone."""
     rows: list[k.Widget] = [
         k.Row(
-            title=row.email,
-            subtitle=dict(SERVICES)[row.service],
-            lead=k.Avatar(name=row.service),
+            row.email,
+            dict(SERVICES)[row.service],
+            k.Avatar(row.service),
             trailing=ui.t("Sync on", "同步开") if row.sync else ui.t("Sync off", "同步关"),
             do=account_page(account=row.id),
         )
         for row in sorted(s.accounts, key=lambda a: (a.service, a.email))
     ]
     if not rows:
-        rows.append(k.Empty(icon="user", words=("No accounts", "没有账户")))
+        rows.append(k.Empty("user", ("No accounts", "没有账户")))
     return k.Page(
-        title=("Accounts", "账户"),
-        body=rows,
-        fab=k.Fab(icon="plus", words=("Add account", "添加账户"), do=new_account_page()),
+        ("Accounts", "账户"),
+        rows,
+        fab=k.Fab("plus", ("Add account", "添加账户"), new_account_page()),
     )
 
 
 @app.page("/accounts/{account}")
-def account_page(s: State, ui: k.Ui, account: AccountId) -> k.Page:
+def account_page(s: State, ui: k.Ui, account: state.AccountId) -> k.Page:
     """One account."""
     row = s.accounts[account]
     sure = ui.question(
         ("Remove account?", "移除账户？"),
-        text=row.email,
-        yes=("Remove", "移除"),
-        do=act.remove_account(account=account),
+        ("Remove", "移除"),
+        act.remove_account(account=account),
+        row.email,
     )
     return k.Page(
-        title=dict(SERVICES)[row.service],
-        dialog=sure,
-        body=(
-            k.Avatar(name=row.service, size_px=80),
-            k.Paragraph(words=row.email, size_px=18, align="center"),
-            k.Card(
-                children=(
-                    k.Switch(
-                        label=("Sync", "同步"),
-                        value=row.sync,
-                        icon="refresh",
-                        do=act.sync_account(account=account, on=not row.sync),
-                    ),
+        dict(SERVICES)[row.service],
+        (
+            k.Avatar(row.service, size_px=80),
+            k.Paragraph(row.email, size_px=18, align="center"),
+            k.card(
+                k.Switch(
+                    ("Sync", "同步"),
+                    row.sync,
+                    act.sync_account(account=account, on=not row.sync),
+                    icon="refresh",
                 )
             ),
-            k.Button(words=("Remove account", "移除账户"), kind="danger", do=ui.set(sure=True)),
+            k.Button(("Remove account", "移除账户"), ui.set(sure=True), kind="danger"),
         ),
+        dialog=sure,
     )
 
 
@@ -297,12 +265,8 @@ def new_account_page(s: State, ui: k.Ui) -> k.Page:
     email = ui.field("email", ("Email", "邮箱"))
     do = act.add_account(service=service.value, email=email.value)
     return k.Page(
-        title=("Add account", "添加账户"),
-        body=(
-            service,
-            email,
-            k.Button(words=("Add", "添加"), do=do, enabled=bool(email.value.strip())),
-        ),
+        ("Add account", "添加账户"),
+        (service, email, k.Button(("Add", "添加"), do, enabled=bool(email.value.strip()))),
     )
 
 
@@ -319,25 +283,24 @@ def about_page(s: State, ui: k.Ui) -> k.Page:
         (phone.security_update, ("Security update", "安全更新"), "shield"),
     )
     rows = tuple(
-        k.Row(title=value, subtitle=words, lead=k.Glyph(icon=icon), do=k.Copy(text=value))
-        for value, words, icon in facts
+        k.Row(value, words, k.Glyph(icon), do=k.Copy(text=value)) for value, words, icon in facts
     )
     checked = s.update_checked_s
     last = ui.t(f"Checked {ui.ago(checked)}", f"检查于 {ui.ago(checked)}") if checked else ""
     return k.Page(
-        title=("About phone", "关于手机"),
-        body=(
+        ("About phone", "关于手机"),
+        (
             name,
             k.Button(
-                words=("Save name", "保存名称"),
+                ("Save name", "保存名称"),
+                act.rename_phone(name=name.value),
                 kind="tonal",
-                do=act.rename_phone(name=name.value),
                 enabled=bool(name.value.strip()) and name.value != phone.name,
             ),
-            k.Heading(words=("Facts", "信息")),
-            k.Card(children=rows),
-            k.Button(words=("Check for update", "检查更新"), icon="refresh", do=act.check_update()),
-            k.Paragraph(words=last, muted=True, align="center"),
+            k.Heading(("Facts", "信息")),
+            k.Card(rows),
+            k.Button(("Check for update", "检查更新"), act.check_update(), icon="refresh"),
+            k.Paragraph(last, muted=True, align="center"),
         ),
     )
 

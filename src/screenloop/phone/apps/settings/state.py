@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
@@ -63,16 +63,7 @@ OptionName = Literal[
     "battery_percentage",
     "data_saver",
 ]
-OPTIONS: tuple[OptionName, ...] = (
-    "vibrate",
-    "touch_sounds",
-    "night_light",
-    "auto_brightness",
-    "clock_24h",
-    "auto_time",
-    "battery_percentage",
-    "data_saver",
-)
+OPTIONS: tuple[OptionName, ...] = get_args(OptionName)
 NetworkId = Annotated[str, k.Refers("settings.networks")]
 GadgetId = Annotated[str, k.Refers("settings.gadgets")]
 NoticeId = Annotated[str, k.Refers("settings.notices")]

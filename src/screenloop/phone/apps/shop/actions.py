@@ -10,40 +10,9 @@ from typing import Annotated
 import msgspec
 
 from screenloop.phone import kit as k
-from screenloop.phone.apps.shop.seed import (
-    COUPONS,
-    Address,
-    Item,
-    LongText,
-    Order,
-    OrderState,
-    ProductId,
-    Review,
-    ShortText,
-    Speed,
-    Wish,
-)
-from screenloop.phone.apps.shop.state import (
-    DELIVERED_AFTER_S,
-    MERCHANT,
-    SHIPPED_AFTER_S,
-    AddressId,
-    CancelReason,
-    LineId,
-    OrderId,
-    Quantity,
-    ReturnReason,
-    StarCount,
-    State,
-    app,
-    at,
-    in_cart,
-    in_stock,
-    items_cents,
-    online,
-    put_in_cart,
-    totals_of,
-)
+from screenloop.phone.apps.shop import seed, state
+from screenloop.phone.apps.shop.seed import COUPONS, Address, LongText, Order, ProductId, ShortText
+from screenloop.phone.apps.shop.state import MERCHANT, AddressId, LineId, OrderId, State, app, at
 from screenloop.phone.apps.wallet.actions import refund, request_payment, void_payment
 from screenloop.phone.apps.wallet.seed import Payment
 from screenloop.phone.apps.wallet.state import State as Wallet
@@ -53,36 +22,31 @@ from screenloop.phone.apps.wallet.state import State as Wallet
 
 @app.action(
     "cart.add",
-    tool="Put a product in the cart, in one of its colours.",
+    tool=True,
     writes=["cart"],
     check=lambda before, after, a: (
-        in_cart(after, a.product, a.colour) == in_cart(before, a.product, a.colour) + a.quantity
+        state.in_cart(after, a.product, a.colour)
+        == state.in_cart(before, a.product, a.colour) + a.quantity
     ),
 )
-def add(s: State, ctx: k.Ctx, product: ProductId, colour: str = "", quantity: Quantity = 1) -> None:
-    """Put a product in the cart."""
-    put_in_cart(s, ctx, product, colour, quantity)
+def add(
+    s: State, ctx: k.Ctx, product: ProductId, colour: str = "", quantity: state.Quantity = 1
+) -> None:
+    """Put a product in the cart, in one of its colours."""
+    state.put_in_cart(s, ctx, product, colour, quantity)
     ctx.toast(ctx.t("Added to cart", "已加入购物车"))
 
 
 @app.action(
-    "cart.set",
-    tool="Change how many of a cart line are wanted.",
-    writes=["cart"],
-    check=lambda before, after, a: after.cart[a.line].quantity == a.quantity,
+    "cart.set", tool=True, writes=["cart"], check=k.row_has("cart", "line", quantity="quantity")
 )
-def set_quantity(s: State, ctx: k.Ctx, line: LineId, quantity: Quantity) -> None:
+def set_quantity(s: State, ctx: k.Ctx, line: LineId, quantity: state.Quantity) -> None:
     """Change how many of a cart line are wanted."""
-    in_stock(ctx, s.products[s.cart[line].product], quantity)
+    state.in_stock(ctx, s.products[s.cart[line].product], quantity)
     s.cart.update(line, quantity=quantity)
 
 
-@app.action(
-    "cart.remove",
-    tool="Take a line out of the cart.",
-    writes=["cart"],
-    check=lambda before, after, a: a.line not in after.cart,
-)
+@app.action("cart.remove", tool=True, writes=["cart"], check=k.gone("cart", "line"))
 def remove(s: State, ctx: k.Ctx, line: LineId) -> None:
     """Take a line out of the cart."""
     s.cart.remove(line)
@@ -90,10 +54,7 @@ def remove(s: State, ctx: k.Ctx, line: LineId) -> None:
 
 
 @app.action(
-    "cart.clear",
-    tool="Empty the cart.",
-    writes=["cart"],
-    check=lambda before, after, a: len(after.cart) == 0,
+    "cart.clear", tool=True, writes=["cart"], check=lambda before, after, a: len(after.cart) == 0
 )
 def clear(s: State, ctx: k.Ctx) -> None:
     """Empty the cart."""
@@ -103,19 +64,19 @@ def clear(s: State, ctx: k.Ctx) -> None:
 
 @app.action(
     "coupon.apply",
-    tool="Use a coupon code for the cart.",
+    tool=True,
     writes=["coupon"],
     check=lambda before, after, a: after.coupon == a.code.strip().upper(),
 )
 def apply_coupon(
     s: State, ctx: k.Ctx, code: Annotated[str, msgspec.Meta(min_length=1, max_length=20)]
 ) -> None:
-    """Use a coupon code."""
+    """Use a coupon code for the cart."""
     wanted = code.strip().upper()
     coupon = COUPONS.get(wanted)
     if coupon is None:
         ctx.refuse(ctx.t(f"{wanted} is no valid code", f"{wanted}不是有效的优惠码"))
-    elif items_cents(s) < coupon.from_cents:
+    elif state.items_cents(s) < coupon.from_cents:
         ctx.refuse(
             ctx.t(
                 f"{wanted} needs items worth ${coupon.from_cents // 100}",
@@ -127,19 +88,16 @@ def apply_coupon(
 
 
 @app.action(
-    "coupon.remove",
-    tool="Take the coupon off the cart.",
-    writes=["coupon"],
-    check=lambda before, after, a: after.coupon == "",
+    "coupon.remove", tool=True, writes=["coupon"], check=lambda before, after, a: after.coupon == ""
 )
 def remove_coupon(s: State, ctx: k.Ctx) -> None:
-    """Take the coupon off."""
+    """Take the coupon off the cart."""
     s.coupon = ""
 
 
 @app.action(
     "wishes.set",
-    tool="Put a product on the wish list, or take it off.",
+    tool=True,
     writes=["wishes"],
     check=lambda before, after, a: a.on == any(w.product == a.product for w in after.wishes),
 )
@@ -148,7 +106,7 @@ def wish(s: State, ctx: k.Ctx, product: ProductId, on: bool) -> None:
     s.products[product]
     row = s.wishes.first(lambda w: w.product == product)
     if on and row is None:
-        s.wishes.add(Wish(product=product))
+        s.wishes.add(seed.Wish(product=product))
         ctx.toast(ctx.t("Saved to wishes", "已加入心愿单"))
     if not on and row is not None:
         s.wishes.remove(row.id)
@@ -157,17 +115,17 @@ def wish(s: State, ctx: k.Ctx, product: ProductId, on: bool) -> None:
 
 @app.action(
     "wishes.to_cart",
-    tool="Move a product from the wish list to the cart, in its first colour.",
+    tool=True,
     writes=["wishes", "cart"],
     check=lambda before, after, a: not any(w.product == a.product for w in after.wishes),
 )
 def wish_to_cart(s: State, ctx: k.Ctx, product: ProductId) -> None:
-    """Move a product from the wish list to the cart."""
+    """Move a product from the wish list to the cart, in its first colour."""
     row = s.wishes.first(lambda w: w.product == product)
     if row is None:
         ctx.refuse(ctx.t("It is not on the wish list", "不在心愿单中"))
         return
-    put_in_cart(s, ctx, product, (*s.products[product].colours, "")[0], 1)
+    state.put_in_cart(s, ctx, product, (*s.products[product].colours, "")[0], 1)
     s.wishes.remove(row.id)
     ctx.toast(ctx.t("Moved to cart", "已移到购物车"))
 
@@ -180,12 +138,7 @@ def _complete(ctx: k.Ctx, *parts: str) -> None:
         ctx.refuse(ctx.t("An address needs all its parts", "请填写完整地址"))
 
 
-@app.action(
-    "addresses.add",
-    tool="Save a new delivery address.",
-    writes=["addresses"],
-    check=lambda before, after, a: len(after.addresses) == len(before.addresses) + 1,
-)
+@app.action("addresses.add", tool=True, writes=["addresses"], check=k.one_more("addresses"))
 def add_address(
     s: State,
     ctx: k.Ctx,
@@ -212,7 +165,7 @@ def add_address(
 
 @app.action(
     "addresses.edit",
-    tool="Change a delivery address.",
+    tool=True,
     writes=["addresses"],
     check=lambda before, after, a: after.addresses[a.address].street == a.street.strip(),
 )
@@ -241,13 +194,10 @@ def edit_address(
 
 
 @app.action(
-    "addresses.delete",
-    tool="Delete a delivery address that is not the default.",
-    writes=["addresses"],
-    check=lambda before, after, a: a.address not in after.addresses,
+    "addresses.delete", tool=True, writes=["addresses"], check=k.gone("addresses", "address")
 )
 def delete_address(s: State, ctx: k.Ctx, address: AddressId) -> None:
-    """Delete a delivery address."""
+    """Delete a delivery address that is not the default."""
     if address == s.default_address:
         ctx.refuse(ctx.t("Choose another default address first", "请先选择其他默认地址"))
     if any(o.address == address and o.state in ("unpaid", "processing") for o in s.orders):
@@ -258,9 +208,9 @@ def delete_address(s: State, ctx: k.Ctx, address: AddressId) -> None:
 
 @app.action(
     "addresses.default",
-    tool="Make an address the default one.",
+    tool=True,
     writes=["default_address"],
-    check=lambda before, after, a: after.default_address == a.address,
+    check=k.value_is("default_address", "address"),
 )
 def make_default(s: State, ctx: k.Ctx, address: AddressId) -> None:
     """Make an address the default one."""
@@ -281,19 +231,19 @@ def make_default(s: State, ctx: k.Ctx, address: AddressId) -> None:
     ),
 )
 def place(
-    s: State, ctx: k.Ctx, address: AddressId, speed: Speed = "standard", note: LongText = ""
+    s: State, ctx: k.Ctx, address: AddressId, speed: seed.Speed = "standard", note: LongText = ""
 ) -> None:
     """Turn the cart into an order and ask the wallet for its price."""
-    online(ctx)
+    state.online(ctx)
     s.addresses[address]
     if not len(s.cart):
         ctx.refuse(ctx.t("Your cart is empty", "购物车是空的"))
     items = []
     for line in s.cart:
         row = s.products[line.product]
-        in_stock(ctx, row, line.quantity)
+        state.in_stock(ctx, row, line.quantity)
         items.append(
-            Item(
+            seed.Item(
                 product=row.id,
                 name=row.name,
                 colour=line.colour,
@@ -301,7 +251,7 @@ def place(
                 price_cents=row.price_cents,
             )
         )
-    sums = totals_of(s, speed)
+    sums = state.totals_of(s, speed)
     order = s.orders.add(
         Order(
             number=f"N-{1001 + len(s.orders)}",
@@ -349,18 +299,18 @@ def _ask_payment(ctx: k.Ctx, order: Order) -> None:
 
 @app.action(
     "orders.pay",
-    tool="Ask the wallet again to pay an unpaid order.",
+    tool=True,
     writes=[],
     check=lambda before, after, a: after.orders[a.order].state == "unpaid",
 )
 def pay(s: State, ctx: k.Ctx, order: OrderId) -> None:
     """Ask the wallet again to pay an unpaid order."""
-    online(ctx)
+    state.online(ctx)
     _in_state(s, ctx, order, "unpaid")
     _ask_payment(ctx, s.orders[order])
 
 
-def _in_state(s: State, ctx: k.Ctx, order: str, *states: OrderState) -> Order:
+def _in_state(s: State, ctx: k.Ctx, order: str, *states: seed.OrderState) -> Order:
     row = s.orders[order]
     if row.state not in states:
         ctx.refuse(
@@ -374,7 +324,7 @@ def paid(s: State, ctx: k.Ctx, order: OrderId, receipt: str) -> None:
     """The wallet has paid: pack the order."""
     row = _in_state(s, ctx, order, "unpaid")
     s.orders.update(order, state="processing", receipt=receipt)
-    ctx.after(SHIPPED_AFTER_S[row.speed], ship(order=order))
+    ctx.after(state.SHIPPED_AFTER_S[row.speed], ship(order=order))
 
 
 @app.action("orders.ship", writes=["orders"])
@@ -385,7 +335,7 @@ def ship(s: State, ctx: k.Ctx, order: OrderId) -> None:
         return
     s.orders.update(order, state="shipped")
     _tell(s, ctx, row, ("is on its way", "已发货"))
-    ctx.after(DELIVERED_AFTER_S[row.speed], deliver(order=order))
+    ctx.after(state.DELIVERED_AFTER_S[row.speed], deliver(order=order))
 
 
 @app.action("orders.deliver", writes=["orders"])
@@ -404,12 +354,12 @@ def _tell(s: State, ctx: k.Ctx, order: Order, words: tuple[str, str]) -> None:
 
 @app.action(
     "orders.cancel",
-    tool="Cancel an order that has not been shipped; a paid one is refunded.",
+    tool=True,
     writes=["orders"],
     check=lambda before, after, a: after.orders[a.order].state == "cancelled",
 )
-def cancel(s: State, ctx: k.Ctx, order: OrderId, reason: CancelReason) -> None:
-    """Cancel an order."""
+def cancel(s: State, ctx: k.Ctx, order: OrderId, reason: state.CancelReason) -> None:
+    """Cancel an order that has not been shipped; a paid one is refunded."""
     row = _in_state(s, ctx, order, "unpaid", "processing")
     s.orders.update(order, state="cancelled", reason=reason)
     if row.state == "unpaid":
@@ -422,12 +372,12 @@ def cancel(s: State, ctx: k.Ctx, order: OrderId, reason: CancelReason) -> None:
 
 @app.action(
     "orders.return",
-    tool="Send a delivered order back; it is refunded.",
+    tool=True,
     writes=["orders"],
     check=lambda before, after, a: after.orders[a.order].state == "returned",
 )
-def give_back(s: State, ctx: k.Ctx, order: OrderId, reason: ReturnReason) -> None:
-    """Send a delivered order back."""
+def give_back(s: State, ctx: k.Ctx, order: OrderId, reason: state.ReturnReason) -> None:
+    """Send a delivered order back; it is refunded."""
     row = _in_state(s, ctx, order, "delivered")
     s.orders.update(order, state="returned", reason=reason)
     _refund(ctx, row)
@@ -441,12 +391,12 @@ def _refund(ctx: k.Ctx, order: Order) -> None:
 
 @app.action(
     "orders.readdress",
-    tool="Send an order that has not been shipped to another address.",
+    tool=True,
     writes=["orders"],
-    check=lambda before, after, a: after.orders[a.order].address == a.address,
+    check=k.row_has("orders", "order", address="address"),
 )
 def readdress(s: State, ctx: k.Ctx, order: OrderId, address: AddressId) -> None:
-    """Send an order to another address."""
+    """Send an order that has not been shipped to another address."""
     _in_state(s, ctx, order, "unpaid", "processing")
     s.addresses[address]
     s.orders.update(order, address=address)
@@ -456,45 +406,42 @@ def readdress(s: State, ctx: k.Ctx, order: OrderId, address: AddressId) -> None:
 
 @app.action(
     "orders.reorder",
-    tool="Put the items of an order into the cart again.",
+    tool=True,
     writes=["cart"],
     check=lambda before, after, a: len(after.cart) >= len(before.cart),
 )
 def reorder(s: State, ctx: k.Ctx, order: OrderId) -> None:
     """Put the items of an order into the cart again."""
     for item in s.orders[order].items:
-        put_in_cart(s, ctx, item.product, item.colour, item.quantity)
+        state.put_in_cart(s, ctx, item.product, item.colour, item.quantity)
     ctx.toast(ctx.t("Items are in the cart", "商品已加入购物车"))
     ctx.move(at("/cart").at_root())
 
 
-@app.action(
-    "reviews.add",
-    tool="Write a review of a product from a delivered order.",
-    writes=["reviews"],
-    check=lambda before, after, a: len(after.reviews) == len(before.reviews) + 1,
-)
+@app.action("reviews.add", tool=True, writes=["reviews"], check=k.one_more("reviews"))
 def review(
-    s: State, ctx: k.Ctx, order: OrderId, product: ProductId, stars: StarCount, text: LongText = ""
+    s: State,
+    ctx: k.Ctx,
+    order: OrderId,
+    product: ProductId,
+    stars: state.StarCount,
+    text: LongText = "",
 ) -> None:
-    """Write a review."""
+    """Write a review of a product from a delivered order."""
     row = _in_state(s, ctx, order, "delivered")
     if product not in (i.product for i in row.items):
         ctx.refuse(ctx.t("This order has no such product", "该订单没有此商品"))
     if s.reviews.first(lambda r: r.product == product) is not None:
         ctx.refuse(ctx.t("You have reviewed this product", "你已评价过此商品"))
     s.reviews.add(
-        Review(product=product, order=order, stars=stars, text=text.strip(), at_s=ctx.now_s)
+        seed.Review(product=product, order=order, stars=stars, text=text.strip(), at_s=ctx.now_s)
     )
     ctx.toast(ctx.t("Thank you for your review", "感谢你的评价"))
     ctx.move(k.Back())
 
 
 @app.action(
-    "updates.set",
-    tool="Turn notifications about orders on or off.",
-    writes=["order_updates"],
-    check=lambda before, after, a: after.order_updates == a.on,
+    "updates.set", tool=True, writes=["order_updates"], check=k.value_is("order_updates", "on")
 )
 def set_updates(s: State, ctx: k.Ctx, on: bool) -> None:
     """Turn notifications about orders on or off."""

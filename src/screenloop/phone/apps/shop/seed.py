@@ -126,44 +126,14 @@ class Review(k.Record, frozen=True, kw_only=True):
     at_s: int
 
 
-KINDS: tuple[tuple[str, Category, str, str, int, int], ...] = (
-    ("mug", "kitchen", "Mug,Tea Cup,Espresso Cup", "Claystead", 9, 28),
-    ("bottle", "kitchen", "Bottle,Flask,Tumbler", "Polarway", 14, 42),
-    ("lamp", "home", "Desk Lamp,Floor Lamp,Night Light", "Glimmer House", 19, 120),
-    ("plant", "home", "Fern,Succulent,Monstera", "Leaf and Loam", 8, 48),
-    ("chair", "home", "Chair,Armchair,Stool", "Timberly", 49, 290),
-    ("backpack", "clothing", "Backpack,Daypack,Rucksack", "Trailkind", 35, 140),
-    ("shoes", "clothing", "Sneakers,Trail Shoes,Loafers", "Strideon", 45, 160),
-    ("jacket", "clothing", "Rain Jacket,Parka,Fleece", "Northloom", 55, 210),
-    ("headphones", "tech", "Headphones,Earbuds,Headset", "Auralis", 29, 260),
-    ("watch", "tech", "Watch,Fitness Watch,Smartwatch", "Tempora", 39, 320),
-    ("keyboard", "tech", "Keyboard,Mini Keyboard,Numpad", "Keyfolk", 25, 180),
-    ("book", "books", "Cookbook,Novel,Atlas", "Paper Lantern", 7, 39),
+KINDS = msgspec.convert(
+    k.read_data(__package__)["kinds"], tuple[tuple[str, Category, str, str, int, int], ...]
 )
 """Kind, category, names of things, brand, lowest and highest price in dollars."""
 SERIES = "Aster Birch Cobalt Drift Ember Fjord Grove Harbor Indigo Juniper".split()
-TEXTS = (
-    (
-        "Made to last and easy to care for. Loved by people who use it every day.",
-        "经久耐用，易于打理，深受日常使用者喜爱。",
-    ),
-    (
-        "A quiet design with honest materials, tested for years of use.",
-        "设计简约，用料扎实，经过长期使用测试。",
-    ),
-    (
-        "Our most gifted piece: light, sturdy, and good to look at.",
-        "最受欢迎的礼物之选：轻巧、结实、美观。",
-    ),
-    ("Small details, thought through. Packed without plastic.", "细节周到，环保包装，不含塑料。"),
-)
-OPINIONS = (
-    (5, ("Exactly as described. I would buy it again.", "与描述一致，会再次购买。")),
-    (5, ("Great quality for the price.", "性价比很高。")),
-    (4, ("Very nice, delivery took a day longer than planned.", "很好，只是配送晚了一天。")),
-    (4, ("Good, the colour is a little darker than the picture.", "不错，颜色比图片稍深。")),
-    (3, ("Does its job, nothing special.", "能用，没有特别之处。")),
-    (2, ("Smaller than I thought.", "比想象中小。")),
+TEXTS = msgspec.convert(k.read_data(__package__)["texts"], tuple[tuple[str, str], ...])
+OPINIONS = msgspec.convert(
+    k.read_data(__package__)["opinions"], tuple[tuple[int, tuple[str, str]], ...]
 )
 
 
@@ -241,14 +211,7 @@ def seed_wishes(cast: k.Cast) -> Iterable[Wish]:
     return [Wish(product=product) for product, _ in _picks(cast, "wishes", 3)]
 
 
-PAST: tuple[tuple[OrderState, int, Speed], ...] = (
-    ("delivered", -54, "standard"),
-    ("cancelled", -40, "standard"),
-    ("delivered", -23, "express"),
-    ("delivered", -12, "standard"),
-    ("shipped", -2, "standard"),
-    ("processing", -1, "standard"),
-)
+PAST = msgspec.convert(k.read_data(__package__)["past"], tuple[tuple[OrderState, int, Speed], ...])
 
 
 def seed_orders(cast: k.Cast) -> Iterable[Order]:

@@ -7,26 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from screenloop.phone import kit as k
-from screenloop.phone.apps.shop.seed import (
-    Address,
-    Category,
-    Line,
-    Opinion,
-    Order,
-    Product,
-    ProductId,
-    Review,
-    Speed,
-    Totals,
-    Wish,
-    seed_addresses,
-    seed_cart,
-    seed_opinions,
-    seed_orders,
-    seed_products,
-    seed_wishes,
-    totals,
-)
+from screenloop.phone.apps.shop import seed
 
 LineId = Annotated[str, k.Refers("shop.cart")]
 OrderId = Annotated[str, k.Refers("shop.orders")]
@@ -39,8 +20,8 @@ MOST_FOUND = 40
 """Products that a look-up returns."""
 CancelReason = Literal["Changed my mind", "Found it cheaper", "Ordered by mistake"]
 ReturnReason = Literal["Does not fit", "Damaged", "Not as described", "No longer needed"]
-SHIPPED_AFTER_S: dict[Speed, int] = {"express": 60, "standard": 600}
-DELIVERED_AFTER_S: dict[Speed, int] = {"express": 1800, "standard": 86_400}
+SHIPPED_AFTER_S: dict[seed.Speed, int] = {"express": 60, "standard": 600}
+DELIVERED_AFTER_S: dict[seed.Speed, int] = {"express": 1800, "standard": 86_400}
 MERCHANT = "Nimbus"
 OPEN_STATES = ("unpaid", "processing", "shipped")
 
@@ -48,13 +29,13 @@ OPEN_STATES = ("unpaid", "processing", "shipped")
 class State(k.AppState):
     """The catalogue, the cart, and what was ordered."""
 
-    products = k.Catalog(Product, prefix="product", seed=seed_products)
-    opinions = k.Catalog(Opinion, prefix="opinion", seed=seed_opinions)
-    cart = k.Table(Line, prefix="line", seed=seed_cart)
-    orders = k.Table(Order, prefix="order", seed=seed_orders)
-    addresses = k.Table(Address, prefix="address", seed=seed_addresses)
-    wishes = k.Table(Wish, prefix="wish", seed=seed_wishes)
-    reviews = k.Table(Review, prefix="review")
+    products = k.Catalog(seed.Product, prefix="product", seed=seed.seed_products)
+    opinions = k.Catalog(seed.Opinion, prefix="opinion", seed=seed.seed_opinions)
+    cart = k.Table(seed.Line, prefix="line", seed=seed.seed_cart)
+    orders = k.Table(seed.Order, prefix="order", seed=seed.seed_orders)
+    addresses = k.Table(seed.Address, prefix="address", seed=seed.seed_addresses)
+    wishes = k.Table(seed.Wish, prefix="wish", seed=seed.seed_wishes)
+    reviews = k.Table(seed.Review, prefix="review")
     coupon: str = ""
     default_address: str = "address1"
     order_updates: bool = True
@@ -82,9 +63,9 @@ def items_cents(s: State) -> int:
     return sum(s.products[line.product].price_cents * line.quantity for line in s.cart)
 
 
-def totals_of(s: State, speed: Speed) -> Totals:
+def totals_of(s: State, speed: seed.Speed) -> seed.Totals:
     """Return what the cart costs with delivery and the coupon."""
-    return totals(items_cents(s), speed, s.coupon)
+    return seed.totals(items_cents(s), speed, s.coupon)
 
 
 def found(
@@ -96,7 +77,7 @@ def found(
     max_cents: int = 0,
     on_sale: bool = False,
     in_stock: bool = False,
-) -> list[Product]:
+) -> list[seed.Product]:
     """Return the products that fit, in order; empty arguments fit all."""
     words = text.casefold().split()
     rows = s.products.where(
@@ -129,10 +110,10 @@ def put_in_cart(s: State, ctx: k.Ctx, product: str, colour: str, quantity: int) 
     if same is not None:
         s.cart.update(same.id, quantity=wanted)
     else:
-        s.cart.add(Line(product=product, colour=colour, quantity=quantity))
+        s.cart.add(seed.Line(product=product, colour=colour, quantity=quantity))
 
 
-def in_stock(ctx: k.Ctx, product: Product, quantity: int) -> None:
+def in_stock(ctx: k.Ctx, product: seed.Product, quantity: int) -> None:
     """Refuse more than there is."""
     if product.stock == 0:
         ctx.refuse(ctx.t(f"{product.name} is out of stock", f"{product.name}已售罄"))
@@ -178,7 +159,7 @@ def search(
 def browse(
     s: State,
     ctx: k.Ctx,
-    category: Category,
+    category: seed.Category,
     sort: Sort = "",
     max_price_cents: int | None = None,
     in_stock: bool | None = None,
@@ -194,30 +175,26 @@ def offers(s: State, ctx: k.Ctx) -> list[dict[str, object]]:
     return _short(found(s, on_sale=True))
 
 
-def _short(rows: list[Product]) -> list[dict[str, object]]:
+def _short(rows: list[seed.Product]) -> list[dict[str, object]]:
     fields = ("id", "name", "brand", "category", "price_cents", "was_cents", "rating", "stock")
     return [{f: getattr(p, f) for f in fields} for p in rows[:MOST_FOUND]]
 
 
-@app.query("products.get", tool="Read one product with its colours.", shows="/p/{product}")
-def get(s: State, ctx: k.Ctx, product: ProductId) -> Product:
-    """Return one product."""
+@app.query("products.get", shows="/p/{product}")
+def get(s: State, ctx: k.Ctx, product: seed.ProductId) -> seed.Product:
+    """Read one product with its colours."""
     return s.products[product]
 
 
-@app.query("products.reviews", tool="Read the reviews of a product.", shows="/p/{product}/reviews")
-def opinions(s: State, ctx: k.Ctx, product: ProductId) -> list[Opinion]:
-    """Return what other buyers wrote."""
+@app.query("products.reviews", shows="/p/{product}/reviews")
+def opinions(s: State, ctx: k.Ctx, product: seed.ProductId) -> list[seed.Opinion]:
+    """Read the reviews of a product."""
     return s.opinions.where(lambda o: o.product == product)
 
 
-@app.query(
-    "cart.get",
-    tool="Read the cart and what it costs with each delivery speed, in cents.",
-    shows="/cart",
-)
+@app.query("cart.get", shows="/cart")
 def get_cart(s: State, ctx: k.Ctx) -> dict[str, object]:
-    """Return the cart."""
+    """Read the cart and what it costs with each delivery speed, in cents."""
     lines = [
         {
             "id": x.id,
@@ -238,15 +215,15 @@ def get_cart(s: State, ctx: k.Ctx) -> dict[str, object]:
 
 
 @app.query("orders.list", tool="List the orders, the latest first.", shows="/orders")
-def list_orders(s: State, ctx: k.Ctx, which: Literal["", "open", "done"] = "") -> list[Order]:
+def list_orders(s: State, ctx: k.Ctx, which: Literal["", "open", "done"] = "") -> list[seed.Order]:
     """Return the orders; open ones have not arrived yet."""
     rows = s.orders.where(lambda o: which == "" or (o.state in OPEN_STATES) == (which == "open"))
     return sorted(rows, key=lambda o: -o.placed_at)
 
 
-@app.query("orders.get", tool="Read one order.", shows="/orders/{order}")
-def get_order(s: State, ctx: k.Ctx, order: OrderId) -> Order:
-    """Return one order."""
+@app.query("orders.get", shows="/orders/{order}")
+def get_order(s: State, ctx: k.Ctx, order: OrderId) -> seed.Order:
+    """Read one order."""
     return s.orders[order]
 
 
@@ -258,9 +235,9 @@ def list_addresses(s: State, ctx: k.Ctx) -> list[dict[str, object]]:
     ]
 
 
-@app.query("wishes.list", tool="List the products on the wish list.", shows="/wishes")
+@app.query("wishes.list", shows="/wishes")
 def list_wishes(s: State, ctx: k.Ctx) -> list[dict[str, object]]:
-    """Return the wishes."""
+    """List the products on the wish list."""
     return [
         {"product": p.id, "name": p.name, "price_cents": p.price_cents}
         for p in (s.products[w.product] for w in s.wishes)

@@ -35,26 +35,17 @@ class Hero(k.Struct, frozen=True, kw_only=True):
             left + 20,
             y + 30,
             width - 160,
-            size_px=21,
+            21,
+            "#ffffff",
             line_px=26,
             bold=True,
-            color="#ffffff",
             lines=2,
             role=None,
         )
-        d.text(
-            self.text,
-            left + 20,
-            y + 90,
-            width - 160,
-            size_px=14,
-            color="#ffe3d6",
-            lines=2,
-            role=None,
-        )
+        d.text(self.text, left + 20, y + 90, width - 160, 14, "#ffe3d6", lines=2, role=None)
         label = f"{d.words(self.title)} · {d.words(self.text)}"
         box = k.Box(left, y + 4, width, 136)
-        d.node(k.Node(role="button", label=label, box=box, do=self.do))
+        d.node(k.Node("button", label, box, do=self.do))
 
 
 class CategoryDot(k.Struct, frozen=True, kw_only=True):
@@ -71,8 +62,8 @@ class CategoryDot(k.Struct, frozen=True, kw_only=True):
     def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         d.picture(self.kind, self.seed, x + (w - 60) // 2, y + 6, 60, 60, radius=30)
         label = d.words(self.words)
-        d.text(label, x, y + 70, w, size_px=12, align="center", role=None)
-        d.node(k.Node(role="button", label=label, box=k.Box(x, y, w, 94), do=self.do))
+        d.centered(label, x, y + 70, w, 12)
+        d.node(k.Node("button", label, k.Box(x, y, w, 94), do=self.do))
 
 
 class Price(k.Struct, frozen=True, kw_only=True):
@@ -88,17 +79,17 @@ class Price(k.Struct, frozen=True, kw_only=True):
 
     def draw(self, d: k.Canvas, x: int, y: int, w: int) -> None:
         left = x + k.MARGIN_PX
-        d.text(self.now, left, y + 4, 150, size_px=26, bold=True, color=d.theme.tint)
+        d.text(self.now, left, y + 4, 150, 26, d.theme.tint, bold=True)
         step = int(advance_px(self.now, 26, True)) + 10
-        d.text(self.was, left + step, y + 14, 100, size_px=15, color=d.theme.muted, strike=True)
+        d.text(self.was, left + step, y + 14, 100, 15, d.theme.muted, strike=True)
         d.text(
             self.note,
             x + w - k.MARGIN_PX - 150,
             y + 14,
             150,
-            size_px=14,
+            14,
+            self.note_color or d.theme.muted,
             align="right",
-            color=self.note_color or d.theme.muted,
         )
 
 
@@ -117,19 +108,10 @@ class SumLine(k.Struct, frozen=True, kw_only=True):
         color = d.theme.ink if self.bold else d.theme.muted
         top = y + (8 if self.bold else 6)
         label = d.words(self.words)
-        d.text(label, x + 16, top, w - 140, size_px=size, bold=self.bold, color=color, role=None)
-        d.text(
-            self.amount,
-            x + w - 136,
-            top,
-            120,
-            size_px=size,
-            bold=self.bold,
-            align="right",
-            role=None,
-        )
+        d.text(label, x + 16, top, w - 140, size, color, bold=self.bold, role=None)
+        d.text(self.amount, x + w - 136, top, 120, size, bold=self.bold, align="right", role=None)
         box = k.Box(x, y, w, self.height(d, w))
-        d.node(k.Node(role="text", label=f"{label} · {self.amount}", box=box))
+        d.node(k.Node("text", f"{label} · {self.amount}", box))
 
 
 class Stars(k.Struct, frozen=True, kw_only=True):
@@ -156,9 +138,9 @@ class Stars(k.Struct, frozen=True, kw_only=True):
                 name = f"{number} {'star' if number == 1 else 'stars'}"
                 label = d.words((name, f"{number}星"))
                 box = k.Box(at, y, step, 64)
-                d.node(k.Node(role="button", label=label, box=box, do=do, selected=lit))
+                d.node(k.Node("button", label, box, do=do, selected=lit))
         if not self.local:
-            d.text(self.label, left + 5 * step + 8, y + 4, w - 150, size_px=13, color=d.theme.muted)
+            d.text(self.label, left + 5 * step + 8, y + 4, w - 150, 13, d.theme.muted)
 
 
 class Way(k.Struct, frozen=True, kw_only=True):
@@ -189,9 +171,9 @@ class Way(k.Struct, frozen=True, kw_only=True):
                 x + number * cell,
                 y + 48,
                 cell,
-                size_px=12,
+                12,
+                t.ink if done else t.muted,
                 align="center",
-                color=t.ink if done else t.muted,
             )
 
 
@@ -253,19 +235,12 @@ def tile(ui: k.Ui, p: Product) -> k.Tile:
         note += ui.t(f" · was {ui.money(p.was_cents)}", f" · 原价{ui.money(p.was_cents)}")
     if not p.stock:
         note = ui.t("Out of stock", "已售罄")
-    return k.Tile(
-        kind=p.kind,
-        seed=p.seed,
-        title=p.name,
-        subtitle=ui.money(p.price_cents),
-        note=note,
-        do=at(f"/p/{p.id}"),
-    )
+    return k.Tile(p.kind, p.seed, p.name, ui.money(p.price_cents), at(f"/p/{p.id}"), note=note)
 
 
 def tiles(ui: k.Ui, products: Sequence[Product]) -> k.Grid:
     """Return products as two columns of tiles."""
-    return k.Grid(children=tuple(tile(ui, p) for p in products), columns=2, gap_px=12)
+    return k.Grid(tuple(tile(ui, p) for p in products), columns=2, gap_px=12)
 
 
 def colour_words(ui: k.Ui, colour: str) -> str:
@@ -283,7 +258,7 @@ def sums_card(ui: k.Ui, sums: Totals, coupon: str) -> k.Card:
     shown = ui.money(sums.delivery) if sums.delivery else free
     rows.append(SumLine(words=("Delivery", "运费"), amount=shown))
     rows.append(SumLine(words=("Total", "合计"), amount=ui.money(sums.total), bold=True))
-    return k.Card(children=tuple(rows))
+    return k.Card(tuple(rows))
 
 
 def address_line(a: Address) -> str:

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.wallet import actions as act
+from screenloop.phone.apps.wallet import state
 from screenloop.phone.apps.wallet.seed import BankCard, Bill, CardId
-from screenloop.phone.apps.wallet.state import (
-    MASKED,
-    BillId,
-    PaymentId,
-    State,
-    app,
-    days_until,
-    found,
-    spent_today,
-)
+from screenloop.phone.apps.wallet.state import State, app
 from screenloop.phone.apps.wallet.views import STATES, CardFace, sources, tabs, transaction_row
 
 # ---- pages: bills and limits -------------------------------------------------------------------
@@ -27,31 +19,29 @@ def bills_page(s: State, ui: k.Ui) -> k.Page:
     for title, paid in ((("To pay", "待支付"), False), (("Paid", "已支付"), True)):
         group = sorted(s.bills.where(lambda b, p=paid: b.paid == p), key=lambda b: b.due)  # type: ignore[misc]
         if group:
-            rows.append(k.Heading(words=title))
+            rows.append(k.Heading(title))
         rows += [
             k.Row(
-                title=b.payee,
-                subtitle=_due(ui, b),
+                b.payee,
+                _due(ui, b),
+                k.Glyph("check" if b.paid else "receipt"),
                 trailing=ui.money(b.amount_cents),
-                lead=k.Glyph(icon="check" if b.paid else "receipt"),
                 do=bill_page(bill=b.id),
                 trailing_icon="chevron_right",
             )
             for b in group
         ]
     if not rows:
-        rows.append(k.Empty(icon="receipt", words=("No bills", "没有账单")))
+        rows.append(k.Empty("receipt", ("No bills", "没有账单")))
     return k.Page(
-        title=("Bills", "账单"),
-        body=rows,
-        fab=k.Fab(icon="plus", words=("New bill", "新建账单"), do=new_bill_page()),
+        ("Bills", "账单"), rows, fab=k.Fab("plus", ("New bill", "新建账单"), new_bill_page())
     )
 
 
 def _due(ui: k.Ui, bill: Bill) -> str:
     if bill.paid:
         return ui.t("Paid", "已支付")
-    days = days_until(bill.due, ui.now_s)
+    days = state.days_until(bill.due, ui.now_s)
     day = ui.day(ui.now_s + days * 86_400)
     if days < 0:
         return ui.t(f"Overdue since {day}", f"已逾期 {day}")
@@ -66,37 +56,32 @@ def new_bill_page(s: State, ui: k.Ui) -> k.Page:
     amount = ui.field("amount", ("Amount in dollars", "金额（美元）"), kind="number", hint="0.00")
     due = ui.date("due", ("Due", "到期日"), ui.today())
     save = k.Button(
-        words=("Save", "保存"),
+        ("Save", "保存"),
+        act.add_bill(payee=payee.value, amount=amount.value, due=due.value),
         enabled=bool(payee.value.strip() and amount.value),
-        do=act.add_bill(payee=payee.value, amount=amount.value, due=due.value),
     )
-    return k.Page(title=("New bill", "新建账单"), body=(payee, amount, due, save))
+    return k.Page(("New bill", "新建账单"), (payee, amount, due, save))
 
 
 @app.page("/bills/{bill}")
-def bill_page(s: State, ui: k.Ui, bill: BillId) -> k.Page:
+def bill_page(s: State, ui: k.Ui, bill: state.BillId) -> k.Page:
     """One bill."""
     b = s.bills[bill]
-    body: list[k.Widget] = [k.Big(words=ui.money(b.amount_cents), caption=_due(ui, b))]
+    body: list[k.Widget] = [k.Big(ui.money(b.amount_cents), _due(ui, b))]
     if not b.paid:
         source = sources(s, ui)
         autopay = k.Switch(
-            label=("Pay automatically on the due day", "到期日自动支付"),
-            value=b.autopay,
-            do=act.set_autopay(bill=b.id, on=not b.autopay),
+            ("Pay automatically on the due day", "到期日自动支付"),
+            b.autopay,
+            act.set_autopay(bill=b.id, on=not b.autopay),
         )
-        button = k.Button(
-            words=("Pay bill", "支付账单"), do=act.pay_bill(bill=b.id, source=source.value)
-        )
+        button = k.Button(("Pay bill", "支付账单"), act.pay_bill(bill=b.id, source=source.value))
         body += [source, autopay, button]
     sure = ui.question(
-        ("Remove bill?", "移除账单？"),
-        text=b.payee,
-        yes=("Remove", "移除"),
-        do=act.delete_bill(bill=b.id),
+        ("Remove bill?", "移除账单？"), ("Remove", "移除"), act.delete_bill(bill=b.id), b.payee
     )
-    bin_it = k.IconButton(icon="trash", label=("Remove", "移除"), do=ui.set(sure=True))
-    return k.Page(title=b.payee, body=body, dialog=sure, actions=(bin_it,))
+    bin_it = k.IconButton("trash", ("Remove", "移除"), ui.set(sure=True))
+    return k.Page(b.payee, body, dialog=sure, actions=(bin_it,))
 
 
 @app.page("/limits")
@@ -106,24 +91,24 @@ def limits_page(s: State, ui: k.Ui) -> k.Page:
     amount = ui.field(
         "amount", ("Daily limit in dollars", "每日限额（美元）"), initial, kind="number"
     )
-    used = ui.money(spent_today(s, ui.now_s))
+    used = ui.money(state.spent_today(s, ui.now_s))
     masked = k.Switch(
-        label=("Hide balance", "隐藏余额"),
-        value=s.hide_balance,
+        ("Hide balance", "隐藏余额"),
+        s.hide_balance,
+        act.hide(on=not s.hide_balance),
         icon="eye_off",
-        do=act.hide(on=not s.hide_balance),
     )
     return k.Page(
-        title=("Limits", "限额"),
-        body=(
+        ("Limits", "限额"),
+        (
             k.Big(
-                words=ui.money(s.daily_limit_cents),
-                caption=ui.t(f"a day, {used} used today", f"每天，今日已用{used}"),
+                ui.money(s.daily_limit_cents),
+                ui.t(f"a day, {used} used today", f"每天，今日已用{used}"),
             ),
             amount,
             k.Button(
-                words=("Save limit", "保存限额"),
-                do=act.set_limit(amount=amount.value),
+                ("Save limit", "保存限额"),
+                act.set_limit(amount=amount.value),
                 enabled=amount.value != initial,
             ),
             masked,
@@ -156,11 +141,11 @@ def cards_page(s: State, ui: k.Ui) -> k.Page:
     """The cards."""
     faces: list[k.Widget] = [_face(s, c, card_page(card=c.id)) for c in s.cards]
     return k.Page(
-        title=("Cards", "卡片"),
-        body=faces,
+        ("Cards", "卡片"),
+        faces,
         large=True,
         tabs=tabs("cards"),
-        fab=k.Fab(icon="plus", words=("Add card", "添加银行卡"), do=new_card_page()),
+        fab=k.Fab("plus", ("Add card", "添加银行卡"), new_card_page()),
     )
 
 
@@ -173,14 +158,14 @@ def new_card_page(s: State, ui: k.Ui) -> k.Page:
     )
     expires = ui.field("expires", ("Expires", "有效期"), kind="number", hint="MM/YY")
     button = k.Button(
-        words=("Add card", "添加银行卡"),
+        ("Add card", "添加银行卡"),
+        act.add_card(bank=bank.value, number=number.value, expires=expires.value),
         enabled=bool(bank.value.strip() and number.value),
-        do=act.add_card(bank=bank.value, number=number.value, expires=expires.value),
     )
     hint = ("We send a code by text message to confirm the card.", "我们会发送短信验证码确认该卡。")
     return k.Page(
-        title=("Add card", "添加银行卡"),
-        body=(bank, number, expires, k.Paragraph(words=hint, muted=True, size_px=13), button),
+        ("Add card", "添加银行卡"),
+        (bank, number, expires, k.Paragraph(hint, muted=True, size_px=13), button),
     )
 
 
@@ -191,33 +176,28 @@ def card_page(s: State, ui: k.Ui, card: CardId) -> k.Page:
     body: list[k.Widget] = [_face(s, c, None)]
     if not c.verified:
         words = ("Enter the code from the text message", "输入短信验证码")
-        body.append(k.Banner(icon="message", words=words, do=verify_page(card=card)))
+        body.append(k.Banner("message", words, verify_page(card=card)))
     frozen = k.Switch(
-        label=("Freeze card", "冻结银行卡"),
-        value=c.frozen,
+        ("Freeze card", "冻结银行卡"),
+        c.frozen,
+        act.freeze(card=card, on=not c.frozen),
         icon="lock",
-        do=act.freeze(card=card, on=not c.frozen),
         subtitle=("No payments while frozen", "冻结后无法付款"),
     )
     body.append(frozen)
     if card != s.main_card:
         body.append(
-            k.Button(
-                words=("Make main card", "设为主卡"), kind="tonal", do=act.make_main(card=card)
-            )
+            k.Button(("Make main card", "设为主卡"), act.make_main(card=card), kind="tonal")
         )
-    used = [t for t in found(s, "", "", "") if t.source == card][:6]
+    used = [t for t in state.found(s, "", "", "") if t.source == card][:6]
     if used:
-        body += [k.Heading(words=("Payments", "付款")), *(transaction_row(ui, t) for t in used)]
+        body += [k.Heading(("Payments", "付款")), *(transaction_row(ui, t) for t in used)]
     title = f"{c.bank} {c.last4}"
     sure = ui.question(
-        ("Remove card?", "移除银行卡？"),
-        text=title,
-        yes=("Remove", "移除"),
-        do=act.delete_card(card=card),
+        ("Remove card?", "移除银行卡？"), ("Remove", "移除"), act.delete_card(card=card), title
     )
-    bin_it = k.IconButton(icon="trash", label=("Remove", "移除"), do=ui.set(sure=True))
-    return k.Page(title=c.bank, body=body, dialog=sure, actions=(bin_it,))
+    bin_it = k.IconButton("trash", ("Remove", "移除"), ui.set(sure=True))
+    return k.Page(c.bank, body, dialog=sure, actions=(bin_it,))
 
 
 @app.page("/cards/{card}/verify")
@@ -230,16 +210,16 @@ def verify_page(s: State, ui: k.Ui, card: CardId) -> k.Page:
         f"我们已发送短信验证码，用于尾号{c.last4}的银行卡。",
     )
     return k.Page(
-        title=("Confirm card", "确认银行卡"),
-        body=(
-            k.Paragraph(words=words, muted=True),
+        ("Confirm card", "确认银行卡"),
+        (
+            k.Paragraph(words, muted=True),
             code,
             k.Button(
-                words=("Confirm", "确认"),
-                do=act.verify(card=card, code=code.value),
+                ("Confirm", "确认"),
+                act.verify(card=card, code=code.value),
                 enabled=bool(code.value),
             ),
-            k.Button(words=("Send a new code", "重新发送"), kind="plain", do=act.resend(card=card)),
+            k.Button(("Send a new code", "重新发送"), act.resend(card=card), kind="plain"),
         ),
     )
 
@@ -248,33 +228,26 @@ def verify_page(s: State, ui: k.Ui, card: CardId) -> k.Page:
 
 
 @app.page("/pay/{payment}")
-def pay_page(s: State, ui: k.Ui, payment: PaymentId) -> k.Page:
+def pay_page(s: State, ui: k.Ui, payment: state.PaymentId) -> k.Page:
     """Answer a payment that another app asks for."""
     p = s.payments[payment]
     source = sources(s, ui)
     facts = (
-        k.Row(title=p.merchant, subtitle=("Merchant", "商户"), lead=k.Glyph(icon="store")),
-        k.Row(title=p.order, subtitle=("Order", "订单"), lead=k.Glyph(icon="receipt")),
+        k.Row(p.merchant, ("Merchant", "商户"), k.Glyph("store")),
+        k.Row(p.order, ("Order", "订单"), k.Glyph("receipt")),
     )
-    body: list[k.Widget] = [
-        k.Big(words=ui.money(p.amount_cents), caption=ui.t(*STATES[p.state])),
-        k.Card(children=facts),
-    ]
+    body: list[k.Widget] = [k.Big(ui.money(p.amount_cents), ui.t(*STATES[p.state])), k.Card(facts)]
     footer: tuple[k.Widget, ...] = ()
     if p.state == "open":
         body.append(source)
-        have = MASKED if s.hide_balance else ui.money(s.balance_cents)
-        body.append(
-            k.Paragraph(words=ui.t(f"Balance {have}", f"余额 {have}"), muted=True, size_px=13)
-        )
+        have = state.MASKED if s.hide_balance else ui.money(s.balance_cents)
+        body.append(k.Paragraph(ui.t(f"Balance {have}", f"余额 {have}"), muted=True, size_px=13))
         footer = (
             k.Button(
-                words=("Confirm payment", "确认付款"),
+                ("Confirm payment", "确认付款"),
+                act.pay(payment=payment, source=source.value),
                 icon="lock",
-                do=act.pay(payment=payment, source=source.value),
             ),
-            k.Button(
-                words=("Decline", "拒绝"), kind="plain", do=act.decline_payment(payment=payment)
-            ),
+            k.Button(("Decline", "拒绝"), act.decline_payment(payment=payment), kind="plain"),
         )
-    return k.Page(title=("Payment", "付款"), body=body, footer=footer)
+    return k.Page(("Payment", "付款"), body, footer=footer)

@@ -10,85 +10,60 @@ import msgspec
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.messages import actions as messages
-from screenloop.phone.apps.wallet.seed import (
-    BALANCE,
-    CARD_TINTS,
-    BankCard,
-    Bill,
-    CardId,
-    Category,
-    MoneyRequest,
-    Note,
-    Payment,
-    PersonId,
-    Transaction,
-    code_for,
-    parse_cents,
-)
-from screenloop.phone.apps.wallet.state import (
-    ANSWER_AFTER_S,
-    CODE_AFTER_S,
-    SENDER,
-    Amount,
-    BillId,
-    Day,
-    PaymentId,
-    RequestId,
-    Source,
-    State,
-    TransactionId,
-    app,
-    at,
-    cents_of,
-    check_card,
-    days_until,
-    done,
-    money,
-    name_of,
-    take,
-)
+from screenloop.phone.apps.wallet import seed, state
+from screenloop.phone.apps.wallet.state import Amount, BillId, State, app, at, cents_of, money, take
 
 # ---- actions: people and balance ----------------------------------------------------------------
 
 
-@app.action(
-    "money.send",
-    tool="Send dollars from the balance to a contact.",
-    writes=["transactions", "balance_cents"],
-    check=lambda before, after, a: (
-        after.balance_cents == before.balance_cents - parse_cents(a.amount)
-    ),
-)
-def send(s: State, ctx: k.Ctx, person: PersonId, amount: Amount, note: Note = "") -> None:
-    """Send money to a contact."""
-    cents, name = cents_of(ctx, amount), name_of(ctx, person)
-    take(s, ctx, cents, BALANCE)
-    row = s.transactions.add(
-        Transaction(
-            title=name,
-            category="transfer",
-            amount_cents=-cents,
+def _book(
+    s: State,
+    ctx: k.Ctx,
+    title: str,
+    cents: int,
+    *,
+    category: seed.Category = "transfer",
+    source: str = seed.BALANCE,
+    note: str = "",
+    person: str = "",
+) -> seed.Transaction:
+    """Keep what came in (above zero) or went out."""
+    return s.transactions.add(
+        seed.Transaction(
+            title=title,
+            category=category,
+            amount_cents=cents,
             at_s=ctx.now_s,
-            source=BALANCE,
-            note=note.strip(),
+            source=source,
+            note=note,
             person=person,
         )
     )
-    ctx.toast(ctx.t(f"Sent {money(cents)} to {name}", f"已向{name}转账{money(cents)}"))
-    done(ctx, row)
 
 
 @app.action(
-    "money.request",
-    tool="Ask a contact for dollars; they may pay within minutes.",
-    writes=["requests"],
-    check=lambda before, after, a: len(after.requests) == len(before.requests) + 1,
+    "money.send",
+    tool=True,
+    writes=["transactions", "balance_cents"],
+    check=lambda before, after, a: (
+        after.balance_cents == before.balance_cents - seed.parse_cents(a.amount)
+    ),
 )
-def ask(s: State, ctx: k.Ctx, person: PersonId, amount: Amount, note: Note = "") -> None:
-    """Ask a contact for money."""
-    cents, name = cents_of(ctx, amount), name_of(ctx, person)
+def send(s: State, ctx: k.Ctx, person: seed.PersonId, amount: Amount, note: seed.Note = "") -> None:
+    """Send dollars from the balance to a contact."""
+    cents, name = cents_of(ctx, amount), state.name_of(ctx, person)
+    take(s, ctx, cents, seed.BALANCE)
+    row = _book(s, ctx, name, -cents, note=note.strip(), person=person)
+    ctx.toast(ctx.t(f"Sent {money(cents)} to {name}", f"已向{name}转账{money(cents)}"))
+    state.done(ctx, row)
+
+
+@app.action("money.request", tool=True, writes=["requests"], check=k.one_more("requests"))
+def ask(s: State, ctx: k.Ctx, person: seed.PersonId, amount: Amount, note: seed.Note = "") -> None:
+    """Ask a contact for dollars; they may pay within minutes."""
+    cents, name = cents_of(ctx, amount), state.name_of(ctx, person)
     row = s.requests.add(
-        MoneyRequest(
+        seed.MoneyRequest(
             person=person,
             name=name,
             amount_cents=cents,
@@ -97,31 +72,21 @@ def ask(s: State, ctx: k.Ctx, person: PersonId, amount: Amount, note: Note = "")
             at_s=ctx.now_s,
         )
     )
-    ctx.after(ANSWER_AFTER_S, settle(request=row.id))
+    ctx.after(state.ANSWER_AFTER_S, settle(request=row.id))
     ctx.toast(ctx.t(f"Asked {name} for {money(cents)}", f"已向{name}请求{money(cents)}"))
     ctx.move(at("/").at_root())
     ctx.move(at("/requests"))
 
 
 @app.action("requests.settle", writes=["requests", "transactions", "balance_cents"])
-def settle(s: State, ctx: k.Ctx, request: RequestId) -> None:
+def settle(s: State, ctx: k.Ctx, request: state.RequestId) -> None:
     """The contact pays what the user asked for, unless that was taken back."""
     row = s.requests.get(request)
     if row is None or row.state != "open":
         return
     s.requests.update(request, state="paid")
     s.balance_cents += row.amount_cents
-    got = s.transactions.add(
-        Transaction(
-            title=row.name,
-            category="transfer",
-            amount_cents=row.amount_cents,
-            at_s=ctx.now_s,
-            source=BALANCE,
-            note=row.note,
-            person=row.person,
-        )
-    )
+    got = _book(s, ctx, row.name, row.amount_cents, note=row.note, person=row.person)
     ctx.notify(
         ctx.t("Money received", "收到转账"),
         ctx.t(
@@ -132,7 +97,7 @@ def settle(s: State, ctx: k.Ctx, request: RequestId) -> None:
     )
 
 
-def _open_request(s: State, ctx: k.Ctx, request: str, *, incoming: bool) -> MoneyRequest:
+def _open_request(s: State, ctx: k.Ctx, request: str, *, incoming: bool) -> seed.MoneyRequest:
     row = s.requests[request]
     if row.state != "open" or row.incoming != incoming:
         ctx.refuse(ctx.t("This request is not open", "该请求已处理"))
@@ -141,36 +106,26 @@ def _open_request(s: State, ctx: k.Ctx, request: str, *, incoming: bool) -> Mone
 
 @app.action(
     "requests.approve",
-    tool="Pay what a contact asks for, from the balance.",
+    tool=True,
     writes=["requests", "transactions", "balance_cents"],
     check=lambda before, after, a: after.requests[a.request].state == "paid",
 )
-def approve(s: State, ctx: k.Ctx, request: RequestId) -> None:
-    """Pay what a contact asks for."""
+def approve(s: State, ctx: k.Ctx, request: state.RequestId) -> None:
+    """Pay what a contact asks for, from the balance."""
     row = _open_request(s, ctx, request, incoming=True)
-    take(s, ctx, row.amount_cents, BALANCE)
+    take(s, ctx, row.amount_cents, seed.BALANCE)
     s.requests.update(request, state="paid")
-    s.transactions.add(
-        Transaction(
-            title=row.name,
-            category="transfer",
-            amount_cents=-row.amount_cents,
-            at_s=ctx.now_s,
-            source=BALANCE,
-            note=row.note,
-            person=row.person,
-        )
-    )
+    _book(s, ctx, row.name, -row.amount_cents, note=row.note, person=row.person)
     ctx.toast(ctx.t(f"Paid {row.name}", f"已支付给{row.name}"))
 
 
 @app.action(
     "requests.decline",
-    tool="Decline what a contact asks for.",
+    tool=True,
     writes=["requests"],
     check=lambda before, after, a: after.requests[a.request].state == "declined",
 )
-def decline(s: State, ctx: k.Ctx, request: RequestId) -> None:
+def decline(s: State, ctx: k.Ctx, request: state.RequestId) -> None:
     """Decline what a contact asks for."""
     _open_request(s, ctx, request, incoming=True)
     s.requests.update(request, state="declined")
@@ -179,12 +134,12 @@ def decline(s: State, ctx: k.Ctx, request: RequestId) -> None:
 
 @app.action(
     "requests.cancel",
-    tool="Take back a request to a contact.",
+    tool=True,
     writes=["requests"],
     check=lambda before, after, a: after.requests[a.request].state == "cancelled",
 )
-def cancel(s: State, ctx: k.Ctx, request: RequestId) -> None:
-    """Take back what the user asked for."""
+def cancel(s: State, ctx: k.Ctx, request: state.RequestId) -> None:
+    """Take back a request to a contact."""
     _open_request(s, ctx, request, incoming=False)
     s.requests.update(request, state="cancelled")
     ctx.toast(ctx.t("Request cancelled", "已取消请求"))
@@ -192,51 +147,40 @@ def cancel(s: State, ctx: k.Ctx, request: RequestId) -> None:
 
 @app.action(
     "balance.top_up",
-    tool="Move dollars from a card to the balance.",
+    tool=True,
     writes=["transactions", "balance_cents"],
     check=lambda before, after, a: (
-        after.balance_cents == before.balance_cents + parse_cents(a.amount)
+        after.balance_cents == before.balance_cents + seed.parse_cents(a.amount)
     ),
 )
-def top_up(s: State, ctx: k.Ctx, card: CardId, amount: Amount) -> None:
-    """Move money from a card to the balance."""
+def top_up(s: State, ctx: k.Ctx, card: seed.CardId, amount: Amount) -> None:
+    """Move dollars from a card to the balance."""
     cents = cents_of(ctx, amount)
-    check_card(s, ctx, card)
+    state.check_card(s, ctx, card)
     if not ctx.of(k.SystemState).online:
         ctx.refuse(ctx.t("You are offline", "当前没有网络"))
     s.balance_cents += cents
-    row = s.transactions.add(
-        Transaction(
-            title=ctx.t("Top-up", "充值"),
-            category="transfer",
-            amount_cents=cents,
-            at_s=ctx.now_s,
-            source=card,
-        )
-    )
+    row = _book(s, ctx, ctx.t("Top-up", "充值"), cents, source=card)
     ctx.toast(ctx.t(f"{money(cents)} added", f"已充值{money(cents)}"))
-    done(ctx, row)
+    state.done(ctx, row)
 
 
 @app.action(
-    "balance.hide",
-    tool="Hide or show the balance on the first page.",
-    writes=["hide_balance"],
-    check=lambda before, after, a: after.hide_balance == a.on,
+    "balance.hide", tool=True, writes=["hide_balance"], check=k.value_is("hide_balance", "on")
 )
 def hide(s: State, ctx: k.Ctx, on: bool) -> None:
-    """Hide or show the balance."""
+    """Hide or show the balance on the first page."""
     s.hide_balance = on
 
 
 @app.action(
     "limit.set",
-    tool="Set how many dollars may leave the wallet in a day.",
+    tool=True,
     writes=["daily_limit_cents"],
-    check=lambda before, after, a: after.daily_limit_cents == parse_cents(a.amount),
+    check=lambda before, after, a: after.daily_limit_cents == seed.parse_cents(a.amount),
 )
 def set_limit(s: State, ctx: k.Ctx, amount: Amount) -> None:
-    """Set the daily limit."""
+    """Set how many dollars may leave the wallet in a day."""
     s.daily_limit_cents = cents_of(ctx, amount)
     ctx.toast(ctx.t("Daily limit changed", "每日限额已修改"))
 
@@ -244,66 +188,50 @@ def set_limit(s: State, ctx: k.Ctx, amount: Amount) -> None:
 # ---- actions: bills ------------------------------------------------------------------------------
 
 
-@app.action(
-    "bills.add",
-    tool="Add a bill with its amount in dollars and its due day.",
-    writes=["bills"],
-    check=lambda before, after, a: len(after.bills) == len(before.bills) + 1,
-)
+@app.action("bills.add", tool=True, writes=["bills"], check=k.one_more("bills"))
 def add_bill(
     s: State,
     ctx: k.Ctx,
     payee: Annotated[str, msgspec.Meta(min_length=1, max_length=40)],
     amount: Amount,
-    due: Day,
+    due: state.Day,
 ) -> None:
-    """Add a bill."""
+    """Add a bill with its amount in dollars and its due day."""
     if not payee.strip():
         ctx.refuse(ctx.t("A bill needs a payee", "账单需要收款方"))
     try:
         date.fromisoformat(due)
     except ValueError:
         ctx.refuse(ctx.t(f"{due} is no day", f"{due}不是有效日期"))
-    bill = s.bills.add(Bill(payee=payee.strip(), amount_cents=cents_of(ctx, amount), due=due))
+    bill = s.bills.add(seed.Bill(payee=payee.strip(), amount_cents=cents_of(ctx, amount), due=due))
     ctx.move(k.Back())
     ctx.move(at(f"/bills/{bill.id}"))
 
 
 @app.action(
     "bills.pay",
-    tool="Pay a bill from the balance or a card (source: balance or a card's id).",
+    tool=True,
     writes=["bills", "transactions", "balance_cents"],
-    check=lambda before, after, a: after.bills[a.bill].paid,
+    check=k.row_has("bills", "bill", paid=True),
 )
-def pay_bill(s: State, ctx: k.Ctx, bill: BillId, source: Source = BALANCE) -> None:
-    """Pay a bill."""
+def pay_bill(s: State, ctx: k.Ctx, bill: BillId, source: state.Source = seed.BALANCE) -> None:
+    """Pay a bill from the balance or a card (source: balance or a card's id)."""
     row = s.bills[bill]
     if row.paid:
         ctx.refuse(ctx.t("This bill is paid already", "账单已支付"))
     take(s, ctx, row.amount_cents, source)
     s.bills.update(bill, paid=True)
-    s.transactions.add(
-        Transaction(
-            title=row.payee,
-            category="bills",
-            amount_cents=-row.amount_cents,
-            at_s=ctx.now_s,
-            source=source,
-        )
-    )
+    _book(s, ctx, row.payee, -row.amount_cents, category="bills", source=source)
     ctx.toast(ctx.t(f"{row.payee} paid", f"已支付{row.payee}"))
 
 
 @app.action(
-    "bills.autopay",
-    tool="Let a bill be paid from the balance on its due day, or not.",
-    writes=["bills"],
-    check=lambda before, after, a: after.bills[a.bill].autopay == a.on,
+    "bills.autopay", tool=True, writes=["bills"], check=k.row_has("bills", "bill", autopay="on")
 )
 def set_autopay(s: State, ctx: k.Ctx, bill: BillId, on: bool) -> None:
-    """Turn automatic payment on or off."""
+    """Let a bill be paid from the balance on its due day, or not."""
     row = s.bills.update(bill, autopay=on)
-    seconds = days_until(row.due, ctx.now_s) * 86_400 - ctx.now_s % 86_400
+    seconds = state.days_until(row.due, ctx.now_s) * 86_400 - ctx.now_s % 86_400
     if on and seconds > 0 and not row.paid:
         ctx.after(seconds, autopay_due(bill=bill))
 
@@ -315,20 +243,15 @@ def autopay_due(s: State, ctx: k.Ctx, bill: BillId) -> None:
     if row is None or row.paid or not row.autopay:
         return
     try:
-        ctx.call(pay_bill(bill=bill, source=BALANCE))
+        ctx.call(pay_bill(bill=bill, source=seed.BALANCE))
     except k.Refused as refused:
         text = f"{row.payee}: {refused}"
         ctx.notify(ctx.t("Bill not paid", "账单未支付"), text, at(f"/bills/{bill}"))
 
 
-@app.action(
-    "bills.delete",
-    tool="Remove a bill from the list.",
-    writes=["bills"],
-    check=lambda before, after, a: a.bill not in after.bills,
-)
+@app.action("bills.delete", tool=True, writes=["bills"], check=k.gone("bills", "bill"))
 def delete_bill(s: State, ctx: k.Ctx, bill: BillId) -> None:
-    """Remove a bill."""
+    """Remove a bill from the list."""
     s.bills.remove(bill)
     ctx.move(k.Back())
 
@@ -340,7 +263,7 @@ def delete_bill(s: State, ctx: k.Ctx, bill: BillId) -> None:
     "cards.add",
     tool="Add a card by its 16 digits and MM/YY; a code comes by text message.",
     writes=["cards"],
-    check=lambda before, after, a: len(after.cards) == len(before.cards) + 1,
+    check=k.one_more("cards"),
 )
 def add_card(
     s: State,
@@ -363,14 +286,14 @@ def add_card(
     if f"20{year}-{month}" < ctx.today()[:7]:
         ctx.refuse(ctx.t("This card has expired", "该卡已过期"))
     card = s.cards.add(
-        BankCard(
+        seed.BankCard(
             bank=bank.strip(),
             network="Orbis" if int(digits[0]) % 2 else "Lumo",
             kind="debit",
             last4=digits[-4:],
             expires=expires.strip(),
             verified=False,
-            tint=CARD_TINTS[len(s.cards) % len(CARD_TINTS)],
+            tint=seed.CARD_TINTS[len(s.cards) % len(seed.CARD_TINTS)],
         )
     )
     _send_code(s, ctx, card)
@@ -379,15 +302,15 @@ def add_card(
     ctx.move(at(f"/cards/{card.id}/verify"))
 
 
-def _send_code(s: State, ctx: k.Ctx, card: BankCard) -> None:
+def _send_code(s: State, ctx: k.Ctx, card: seed.BankCard) -> None:
     sent = card.codes_sent + 1
-    code = code_for(card.last4, sent)
+    code = seed.code_for(card.last4, sent)
     s.cards.update(card.id, codes_sent=sent, code=code)
     text = ctx.t(
         f"Wallet code {code} confirms your card ending in {card.last4}. Share it with nobody.",
         f"验证码{code}，用于确认尾号{card.last4}的银行卡。请勿告诉他人。",
     )
-    ctx.after(CODE_AFTER_S, messages.receive(sender=SENDER, text=text))
+    ctx.after(state.CODE_AFTER_S, messages.receive(sender=state.SENDER, text=text))
 
 
 @app.action(
@@ -398,7 +321,7 @@ def _send_code(s: State, ctx: k.Ctx, card: BankCard) -> None:
         after.cards[a.card].codes_sent == before.cards[a.card].codes_sent + 1
     ),
 )
-def resend(s: State, ctx: k.Ctx, card: CardId) -> None:
+def resend(s: State, ctx: k.Ctx, card: seed.CardId) -> None:
     """Send a new code; the old one is void."""
     if s.cards[card].verified:
         ctx.refuse(ctx.t("This card is verified already", "该卡已验证"))
@@ -407,15 +330,12 @@ def resend(s: State, ctx: k.Ctx, card: CardId) -> None:
 
 
 @app.action(
-    "cards.verify",
-    tool="Confirm a new card with the code from the text message.",
-    writes=["cards"],
-    check=lambda before, after, a: after.cards[a.card].verified,
+    "cards.verify", tool=True, writes=["cards"], check=k.row_has("cards", "card", verified=True)
 )
 def verify(
-    s: State, ctx: k.Ctx, card: CardId, code: Annotated[str, msgspec.Meta(max_length=10)]
+    s: State, ctx: k.Ctx, card: seed.CardId, code: Annotated[str, msgspec.Meta(max_length=10)]
 ) -> None:
-    """Confirm a card."""
+    """Confirm a new card with the code from the text message."""
     row = s.cards[card]
     if row.verified:
         ctx.refuse(ctx.t("This card is verified already", "该卡已验证"))
@@ -427,36 +347,23 @@ def verify(
 
 
 @app.action(
-    "cards.freeze",
-    tool="Freeze or unfreeze a card.",
-    writes=["cards"],
-    check=lambda before, after, a: after.cards[a.card].frozen == a.on,
+    "cards.freeze", tool=True, writes=["cards"], check=k.row_has("cards", "card", frozen="on")
 )
-def freeze(s: State, ctx: k.Ctx, card: CardId, on: bool) -> None:
+def freeze(s: State, ctx: k.Ctx, card: seed.CardId, on: bool) -> None:
     """Freeze or unfreeze a card."""
     s.cards.update(card, frozen=on)
 
 
-@app.action(
-    "cards.main",
-    tool="Make a card the one that is offered first.",
-    writes=["main_card"],
-    check=lambda before, after, a: after.main_card == a.card,
-)
-def make_main(s: State, ctx: k.Ctx, card: CardId) -> None:
-    """Make a card the main one."""
-    check_card(s, ctx, card)
+@app.action("cards.main", tool=True, writes=["main_card"], check=k.value_is("main_card", "card"))
+def make_main(s: State, ctx: k.Ctx, card: seed.CardId) -> None:
+    """Make a card the one that is offered first."""
+    state.check_card(s, ctx, card)
     s.main_card = card
 
 
-@app.action(
-    "cards.delete",
-    tool="Remove a card that is not the main one.",
-    writes=["cards"],
-    check=lambda before, after, a: a.card not in after.cards,
-)
-def delete_card(s: State, ctx: k.Ctx, card: CardId) -> None:
-    """Remove a card."""
+@app.action("cards.delete", tool=True, writes=["cards"], check=k.gone("cards", "card"))
+def delete_card(s: State, ctx: k.Ctx, card: seed.CardId) -> None:
+    """Remove a card that is not the main one."""
     if card == s.main_card:
         ctx.refuse(ctx.t("Choose another main card first", "请先选择其他主卡"))
     s.cards.remove(card)
@@ -484,7 +391,7 @@ def request_payment(
     Once paid, `app.action` is called with `args` and `receipt`, the transaction's id.
     """
     s.payments.add(
-        Payment(
+        seed.Payment(
             merchant=merchant,
             amount_cents=amount_cents,
             order=order,
@@ -497,7 +404,7 @@ def request_payment(
     )
 
 
-def _open_payment(s: State, ctx: k.Ctx, payment: str) -> Payment:
+def _open_payment(s: State, ctx: k.Ctx, payment: str) -> seed.Payment:
     row = s.payments[payment]
     if row.state != "open":
         ctx.refuse(ctx.t("This payment is not open", "该付款已处理"))
@@ -510,20 +417,13 @@ def _open_payment(s: State, ctx: k.Ctx, payment: str) -> Payment:
     writes=["payments", "transactions", "balance_cents"],
     check=lambda before, after, a: after.payments[a.payment].state == "paid",
 )
-def pay(s: State, ctx: k.Ctx, payment: PaymentId, source: Source) -> None:
+def pay(s: State, ctx: k.Ctx, payment: state.PaymentId, source: state.Source) -> None:
     """Pay, tell the app that asked, and go back to it."""
     row = _open_payment(s, ctx, payment)
     take(s, ctx, row.amount_cents, source)
     s.payments.update(payment, state="paid", source=source)
-    receipt = s.transactions.add(
-        Transaction(
-            title=row.merchant,
-            category="shopping",
-            amount_cents=-row.amount_cents,
-            at_s=ctx.now_s,
-            source=source,
-            note=row.order,
-        )
+    receipt = _book(
+        s, ctx, row.merchant, -row.amount_cents, category="shopping", source=source, note=row.order
     )
     ctx.call(k.Call(app=row.app, action=row.action, args={**row.args, "receipt": receipt.id}))
     ctx.toast(ctx.t(f"Paid {money(row.amount_cents)}", f"已支付{money(row.amount_cents)}"))
@@ -537,7 +437,7 @@ def pay(s: State, ctx: k.Ctx, payment: PaymentId, source: Source) -> None:
     writes=["payments"],
     check=lambda before, after, a: after.payments[a.payment].state == "declined",
 )
-def decline_payment(s: State, ctx: k.Ctx, payment: PaymentId) -> None:
+def decline_payment(s: State, ctx: k.Ctx, payment: state.PaymentId) -> None:
     """Decline a payment and go back to the app that asked."""
     row = _open_payment(s, ctx, payment)
     s.payments.update(payment, state="declined")
@@ -556,15 +456,13 @@ def void_payment(s: State, ctx: k.Ctx, order: str) -> None:
 def refund(s: State, ctx: k.Ctx, merchant: str, amount_cents: int, order: str) -> None:
     """Give money back to the balance."""
     s.balance_cents += amount_cents
-    row = s.transactions.add(
-        Transaction(
-            title=merchant,
-            category="shopping",
-            amount_cents=amount_cents,
-            at_s=ctx.now_s,
-            source=BALANCE,
-            note=ctx.t(f"Refund {order}", f"退款{order}"),
-        )
+    row = _book(
+        s,
+        ctx,
+        merchant,
+        amount_cents,
+        category="shopping",
+        note=ctx.t(f"Refund {order}", f"退款{order}"),
     )
     ctx.notify(
         ctx.t("Refund received", "收到退款"),
@@ -578,11 +476,11 @@ def refund(s: State, ctx: k.Ctx, merchant: str, amount_cents: int, order: str) -
 
 @app.action(
     "transactions.note",
-    tool="Write a note on a transaction.",
+    tool=True,
     writes=["transactions"],
     check=lambda before, after, a: after.transactions[a.transaction].note == a.note.strip(),
 )
-def write_note(s: State, ctx: k.Ctx, transaction: TransactionId, note: Note) -> None:
+def write_note(s: State, ctx: k.Ctx, transaction: state.TransactionId, note: seed.Note) -> None:
     """Write a note on a transaction."""
     s.transactions.update(transaction, note=note.strip())
     ctx.toast(ctx.t("Note saved", "备注已保存"))
@@ -590,10 +488,12 @@ def write_note(s: State, ctx: k.Ctx, transaction: TransactionId, note: Note) -> 
 
 @app.action(
     "transactions.categorise",
-    tool="Put a transaction into another category.",
+    tool=True,
     writes=["transactions"],
-    check=lambda before, after, a: after.transactions[a.transaction].category == a.category,
+    check=k.row_has("transactions", "transaction", category="category"),
 )
-def categorise(s: State, ctx: k.Ctx, transaction: TransactionId, category: Category) -> None:
+def categorise(
+    s: State, ctx: k.Ctx, transaction: state.TransactionId, category: seed.Category
+) -> None:
     """Put a transaction into another category."""
     s.transactions.update(transaction, category=category)

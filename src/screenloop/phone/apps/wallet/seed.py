@@ -123,29 +123,11 @@ def code_for(number: str, sent: int) -> str:
 
 
 CARD_TINTS = ("#0f766e", "#1e3a8a", "#7c2d12", "#4c1d95", "#334155")
-MERCHANTS: tuple[tuple[str, Category, int, int], ...] = (
-    ("Greenbasket", "groceries", 1800, 9400),
-    ("Corner Pantry", "groceries", 600, 3200),
-    ("Saffron Table", "dining", 1900, 6400),
-    ("Noodle Yard", "dining", 900, 2600),
-    ("Cafe Lumen", "dining", 380, 1450),
-    ("Metro Line", "transport", 250, 900),
-    ("Ridely", "transport", 800, 3100),
-    ("Nimbus", "shopping", 1500, 12_000),
-    ("Thread and Thimble", "shopping", 2200, 9900),
-    ("Cinema Aurora", "fun", 1100, 2800),
-    ("Tuneloft", "fun", 999, 999),
-    ("Fernhill Pharmacy", "health", 700, 4200),
+MERCHANTS = msgspec.convert(
+    k.read_data(__package__)["merchants"], tuple[tuple[str, Category, int, int], ...]
 )
 """Name, category, smallest and largest amount in cents."""
-BILLS: tuple[tuple[str, int, int, bool], ...] = (
-    ("Harbor Energy", 8640, 4, False),
-    ("Brightwave Internet", 4900, 7, True),
-    ("Lindenau Water", 3275, -2, False),
-    ("Pulse Gym", 2999, 12, False),
-    ("Orbit Mobile", 2500, 18, True),
-    ("Maple Rentals", 145_000, 28, False),
-)
+BILLS = msgspec.convert(k.read_data(__package__)["bills"], tuple[tuple[str, int, int, bool], ...])
 
 
 def seed_cards(cast: k.Cast) -> Iterable[BankCard]:

@@ -9,20 +9,7 @@ import msgspec
 
 from screenloop.phone import kit as k
 from screenloop.phone.apps.contacts import pages as contacts
-from screenloop.phone.apps.wallet.seed import (
-    BALANCE,
-    BankCard,
-    Bill,
-    Category,
-    MoneyRequest,
-    Payment,
-    Transaction,
-    parse_cents,
-    seed_bills,
-    seed_cards,
-    seed_requests,
-    seed_transactions,
-)
+from screenloop.phone.apps.wallet import seed
 
 TransactionId = Annotated[str, k.Refers("wallet.transactions")]
 BillId = Annotated[str, k.Refers("wallet.bills")]
@@ -45,11 +32,11 @@ MASKED = "••••••"
 class State(k.AppState):
     """Money, and who wants some."""
 
-    cards = k.Table(BankCard, prefix="card", seed=seed_cards)
-    transactions = k.Table(Transaction, prefix="txn", seed=seed_transactions)
-    bills = k.Table(Bill, prefix="bill", seed=seed_bills)
-    requests = k.Table(MoneyRequest, prefix="request", seed=seed_requests)
-    payments = k.Table(Payment, prefix="payment")
+    cards = k.Table(seed.BankCard, prefix="card", seed=seed.seed_cards)
+    transactions = k.Table(seed.Transaction, prefix="txn", seed=seed.seed_transactions)
+    bills = k.Table(seed.Bill, prefix="bill", seed=seed.seed_bills)
+    requests = k.Table(seed.MoneyRequest, prefix="request", seed=seed.seed_requests)
+    payments = k.Table(seed.Payment, prefix="payment")
     balance_cents: int = 124_350
     daily_limit_cents: int = 100_000
     hide_balance: bool = False
@@ -69,7 +56,7 @@ def at(path: str) -> k.Go:
 
 def cents_of(ctx: k.Ctx, amount: str) -> int:
     """Return an amount above zero, or refuse what was typed."""
-    cents = parse_cents(amount)
+    cents = seed.parse_cents(amount)
     if not cents:
         why = (
             f"{amount.strip() or 'Nothing'} is no amount; enter dollars such as 12.50",
@@ -103,7 +90,7 @@ def take(s: State, ctx: k.Ctx, cents: int, source: str) -> None:
                 f"超出每日限额：今天还可用{money(max(0, left))}",
             )
         )
-    if source == BALANCE:
+    if source == seed.BALANCE:
         if cents > s.balance_cents:
             ctx.refuse(ctx.t("Your balance is too low", "余额不足"))
         s.balance_cents -= cents
@@ -128,7 +115,7 @@ def name_of(ctx: k.Ctx, person: str) -> str:
     return row.name
 
 
-def done(ctx: k.Ctx, transaction: Transaction) -> None:
+def done(ctx: k.Ctx, transaction: seed.Transaction) -> None:
     """Show the receipt on top of the first page."""
     ctx.move(at("/").at_root())
     ctx.move(at(f"/t/{transaction.id}"))
@@ -137,11 +124,9 @@ def done(ctx: k.Ctx, transaction: Transaction) -> None:
 # ---- queries -------------------------------------------------------------------------------------
 
 
-@app.query(
-    "balance.get", tool="Read the balance, the daily limit and what is left of it, in cents."
-)
+@app.query("balance.get")
 def get_balance(s: State, ctx: k.Ctx) -> dict[str, int]:
-    """Return the balance and the limit."""
+    """Read the balance, the daily limit and what is left of it, in cents."""
     left = s.daily_limit_cents - spent_today(s, ctx.now_s)
     return {
         "balance_cents": s.balance_cents,
@@ -150,35 +135,27 @@ def get_balance(s: State, ctx: k.Ctx) -> dict[str, int]:
     }
 
 
-@app.query(
-    "transactions.search",
-    tool="Find transactions by text, category and direction (in or out), newest first.",
-    shows="/activity",
-)
+@app.query("transactions.search", shows="/activity")
 def search(
     s: State,
     ctx: k.Ctx,
     text: str = "",
-    category: Category | None = None,
+    category: seed.Category | None = None,
     direction: Literal["", "in", "out"] = "",
-) -> list[Transaction]:
-    """Return the transactions that fit."""
+) -> list[seed.Transaction]:
+    """Find transactions by text, category and direction (in or out), newest first."""
     return found(s, text, category or "", direction)
 
 
-@app.query("transactions.get", tool="Read one transaction.", shows="/t/{transaction}")
-def get_transaction(s: State, ctx: k.Ctx, transaction: TransactionId) -> Transaction:
-    """Return one transaction."""
+@app.query("transactions.get", shows="/t/{transaction}")
+def get_transaction(s: State, ctx: k.Ctx, transaction: TransactionId) -> seed.Transaction:
+    """Read one transaction."""
     return s.transactions[transaction]
 
 
-@app.query(
-    "spending.month",
-    tool="Sum what was spent in a month (YYYY-MM) by category, in cents.",
-    shows="/spending",
-)
+@app.query("spending.month", shows="/spending")
 def spending(s: State, ctx: k.Ctx, month: str) -> dict[str, int]:
-    """Return cents by category."""
+    """Sum what was spent in a month (YYYY-MM) by category, in cents."""
     return spent(s, month)
 
 
@@ -189,15 +166,15 @@ def list_cards(s: State, ctx: k.Ctx) -> list[dict[str, Any]]:
     return [{f: getattr(c, f) for f in fields} | {"main": c.id == s.main_card} for c in s.cards]
 
 
-@app.query("bills.list", tool="List the bills, the first due first.", shows="/bills")
-def list_bills(s: State, ctx: k.Ctx) -> list[Bill]:
-    """Return the bills."""
+@app.query("bills.list", shows="/bills")
+def list_bills(s: State, ctx: k.Ctx) -> list[seed.Bill]:
+    """List the bills, the first due first."""
     return sorted(s.bills, key=lambda b: b.due)
 
 
-@app.query("requests.list", tool="List requests for money, both ways.", shows="/requests")
-def list_requests(s: State, ctx: k.Ctx) -> list[MoneyRequest]:
-    """Return the requests."""
+@app.query("requests.list", shows="/requests")
+def list_requests(s: State, ctx: k.Ctx) -> list[seed.MoneyRequest]:
+    """List requests for money, both ways."""
     return list(s.requests)
 
 
@@ -218,7 +195,7 @@ def days_until(due: str, now_s: int) -> int:
     return date.fromisoformat(due).toordinal() - date(1970, 1, 1).toordinal() - now_s // 86_400
 
 
-def found(s: State, text: str, category: str, direction: str) -> list[Transaction]:
+def found(s: State, text: str, category: str, direction: str) -> list[seed.Transaction]:
     """Return the transactions that fit, newest first; empty arguments fit all."""
     wanted = text.casefold().strip()
     rows = s.transactions.where(

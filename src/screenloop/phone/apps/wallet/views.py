@@ -29,12 +29,12 @@ class BalanceCard(k.Struct, frozen=True, kw_only=True):
         left, width = x + k.MARGIN_PX, w - 2 * k.MARGIN_PX
         d.box(left, y + 4, width, 144, _ground(self.tint), radius=24, shadow=6)
         pale = k.mix(self.tint, "#ffffff", 0.8)
-        d.text(self.caption, left + 20, y + 22, width - 90, size_px=14, color=pale)
-        d.text(self.amount, left + 20, y + 46, width - 40, size_px=36, bold=True, color="#ffffff")
-        d.text(self.note, left + 20, y + 110, width - 40, size_px=13, color=pale)
+        d.text(self.caption, left + 20, y + 22, width - 90, 14, pale)
+        d.text(self.amount, left + 20, y + 46, width - 40, 36, "#ffffff", bold=True)
+        d.text(self.note, left + 20, y + 110, width - 40, 13, pale)
         d.icon(self.icon, left + width - 46, y + 20, 22, "#ffffff")
         box = k.Box(left + width - 56, y + 8, 44, 44)
-        d.node(k.Node(role="button", label=d.words(self.label), box=box, do=self.do))
+        d.node(k.Node("button", d.words(self.label), box, do=self.do))
 
 
 class CardFace(k.Struct, frozen=True, kw_only=True):
@@ -56,44 +56,31 @@ class CardFace(k.Struct, frozen=True, kw_only=True):
         d.box(left, y + 4, width, 172, _ground(self.tint), radius=20, shadow=4)
         pale = k.mix(self.tint, "#ffffff", 0.75)
         white = "#ffffff"
-        d.text(
-            self.bank, left + 20, y + 20, width - 150, size_px=17, bold=True, color=white, role=None
-        )
+        d.text(self.bank, left + 20, y + 20, width - 150, 17, white, bold=True, role=None)
         status = d.words(self.status)
         if status:
             d.box(left + width - 118, y + 18, 102, 28, "rgba(0,0,0,0.28)", radius=14)
-            d.text(
-                status,
-                left + width - 118,
-                y + 18,
-                102,
-                size_px=12,
-                line_px=28,
-                bold=True,
-                align="center",
-                color=white,
-                role=None,
-            )
+            d.centered(status, left + width - 118, y + 18, 102, 12, white, line_px=28, bold=True)
         d.box(left + 20, y + 64, 40, 30, "#e8c77a", radius=6)
         d.box(left + 32, y + 64, 1, 30, "#b8934a")
         d.box(left + 47, y + 64, 1, 30, "#b8934a")
         shown = f"•••• •••• •••• {self.last4}"
-        d.text(shown, left + 20, y + 108, width - 40, size_px=18, color=white, role=None)
-        d.text(self.expires, left + 20, y + 142, 120, size_px=14, color=pale, role=None)
+        d.text(shown, left + 20, y + 108, width - 40, 18, white, role=None)
+        d.text(self.expires, left + 20, y + 142, 120, 14, pale, role=None)
         d.text(
             self.network,
             left + width - 140,
             y + 138,
             120,
-            size_px=18,
+            18,
+            white,
             bold=True,
-            color=white,
             align="right",
             role=None,
         )
         label = " · ".join(filter(None, (self.bank, f"•••• {self.last4}", status)))
         box = k.Box(left, y + 4, width, 172)
-        d.node(k.Node(role="button" if self.do else "image", label=label, box=box, do=self.do))
+        d.node(k.Node("button" if self.do else "image", label, box, do=self.do))
 
 
 class SpendBar(k.Struct, frozen=True, kw_only=True):
@@ -125,13 +112,13 @@ class SpendBar(k.Struct, frozen=True, kw_only=True):
         d.icon(self.icon, left + 10, y + 22, 20, color)
         room = w - 2 * k.MARGIN_PX - 54
         label = d.words(self.words)
-        d.text(label, left + 54, y + 12, room - 100, size_px=15, role=None)
+        d.text(label, left + 54, y + 12, room - 100, 15, role=None)
         d.text(
             self.amount,
             left + 54 + room - 100,
             y + 12,
             100,
-            size_px=15,
+            15,
             bold=True,
             align="right",
             role=None,
@@ -139,7 +126,7 @@ class SpendBar(k.Struct, frozen=True, kw_only=True):
         d.box(left + 54, y + 42, room, 6, t.fill, radius=3)
         d.box(left + 54, y + 42, max(6, round(room * self.share)), 6, color, radius=3)
         box = k.Box(x, y, w, 64)
-        d.node(k.Node(role="row", label=f"{label} · {self.amount}", box=box, do=self.do))
+        d.node(k.Node("row", f"{label} · {self.amount}", box, do=self.do))
 
 
 # ---- what several pages share --------------------------------------------------------------
@@ -168,11 +155,11 @@ def transaction_row(ui: k.Ui, t: Transaction) -> k.Row:
     """Return a transaction as a row of a list."""
     words, icon, tint = next(c[1:] for c in CATEGORIES if c[0] == t.category)
     sign = "+" if t.amount_cents > 0 else ""
-    lead = k.Avatar(name=t.title) if t.person else k.Glyph(icon=icon, tint=tint)
+    lead = k.Avatar(t.title) if t.person else k.Glyph(icon, tint=tint)
     return k.Row(
-        title=t.title,
-        subtitle=f"{ui.t(*words)} · {ui.ago(t.at_s)}",
-        lead=lead,
+        t.title,
+        f"{ui.t(*words)} · {ui.ago(t.at_s)}",
+        lead,
         trailing=f"{sign}{ui.money(t.amount_cents)}",
         do=at(f"/t/{t.id}"),
     )

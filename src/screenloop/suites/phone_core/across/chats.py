@@ -9,13 +9,8 @@ from screenloop.phone.apps.messages.seed import DENTIST, dollars, facts, spoken
 from screenloop.phone.apps.messages.state import person_of
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
-from screenloop.suites.phone_core.worlds.records import (
-    at_s,
-    chat_with,
-    day_before,
-    first_name,
-    new_note_id,
-)
+from screenloop.suites.phone_core.worlds import records
+from screenloop.suites.phone_core.worlds.records import at_s, chat_with, day_before, first_name
 
 pack = Pack("communication")
 
@@ -25,7 +20,7 @@ NEW_PERSON = "person21"
 
 def _noted(title: str, *bodies: Expected, says: str) -> tuple[Check, ...]:
     """Return checks that one note was added, whose text matches each of `bodies`."""
-    return tuple(added("notes.notes", says, title=Text(value=title), body=body) for body in bodies)
+    return tuple(added("notes.notes", says, title=Text(title), body=body) for body in bodies)
 
 
 # ---- from Messages to Contacts -----------------------------------------------------------------
@@ -41,11 +36,9 @@ def save_unknown_sender(w: WorldView) -> Draft:
         "the full name from the text.",
         params={"name": person.name, "phone": person.phone},
         checks=(
-            added("contacts.people", "The name is right", weight=2, name=Text(value=person.name)),
+            added("contacts.people", "The name is right", weight=2, name=Text(person.name)),
             added(
-                "contacts.people",
-                "The number is right",
-                phone=Text(value=person.phone, mode="digits"),
+                "contacts.people", "The number is right", phone=Text(person.phone, mode="digits")
             ),
         ),
         golden=(
@@ -60,7 +53,7 @@ def plumber_with_appointment(w: WorldView) -> Draft:
     """Save somebody with a group, and note what was agreed."""
     f = facts(w.cast)
     person = f.plumber
-    name = Text(value=person.name)
+    name = Text(person.name)
     return Draft(
         goal="Save the plumber who offered to look at our tap as a work contact, with full name "
         "and number. Write into the contact's notes on which date and at what time they can come.",
@@ -71,13 +64,11 @@ def plumber_with_appointment(w: WorldView) -> Draft:
                 "Name and number are right",
                 weight=2,
                 name=name,
-                phone=Text(value=person.phone, mode="digits"),
+                phone=Text(person.phone, mode="digits"),
             ),
             added("contacts.people", "It is a work contact", name=name, group="work"),
-            added("contacts.people", "The day is noted", name=name, note=Date(value=f.plumber_day)),
-            added(
-                "contacts.people", "The time is noted", name=name, note=Time(value=f.plumber_time)
-            ),
+            added("contacts.people", "The day is noted", name=name, note=Date(f.plumber_day)),
+            added("contacts.people", "The time is noted", name=name, note=Time(f.plumber_time)),
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, person.phone).id),
@@ -95,12 +86,10 @@ def plumber_with_appointment(w: WorldView) -> Draft:
 def keep_code_on_contact(w: WorldView) -> Draft:
     """Note a fact from an archived conversation with the contact it came from."""
     f = facts(w.cast)
-    words, member, fact = w.rng.choice(
-        (
-            ("the door code of the cabin", f.cabin, f.cabin_code),
-            ("the password of the internet router at home", f.flat, f.wifi_password),
-            (f"the booking code of our hotel in {f.trip_city}", f.trip, f.hotel_code),
-        )
+    words, member, fact = w.one_of(
+        ("the door code of the cabin", f.cabin, f.cabin_code),
+        ("the password of the internet router at home", f.flat, f.wifi_password),
+        (f"the booking code of our hotel in {f.trip_city}", f.trip, f.hotel_code),
     )
     person = person_of(w.state(contacts.State), member.phone)
     assert person is not None
@@ -110,10 +99,7 @@ def keep_code_on_contact(w: WorldView) -> Draft:
         params={"person": person.id, "fact": fact},
         checks=(
             changed(
-                "contacts.people",
-                person.id,
-                f"It says {fact}",
-                note=Text(value=fact, mode="contains"),
+                "contacts.people", person.id, f"It says {fact}", note=Text(fact, mode="contains")
             ),
         ),
         golden=(
@@ -138,9 +124,9 @@ def note_trip_facts(w: WorldView) -> Draft:
         params={"title": title},
         checks=_noted(
             title,
-            Text(value=str(f.train), mode="contains"),
-            Time(value=f.train_time),
-            Text(value=f.hotel_code, mode="contains"),
+            Text(str(f.train), mode="contains"),
+            Time(f.train_time),
+            Text(f.hotel_code, mode="contains"),
             says="The note holds what was asked for",
         ),
         golden=(
@@ -154,34 +140,32 @@ def note_trip_facts(w: WorldView) -> Draft:
 def note_that_reminds(w: WorldView) -> Draft:
     """Make a note that reminds before the day that a text tells."""
     f = facts(w.cast)
-    title, words, phone, day = w.rng.choice(
-        (
-            ("Brush well", "my check-up at the dentist", DENTIST, f.dentist_day),
-            ("Finish the book", "the evening of the book club", f.club.phone, f.club_day),
-            ("Pay the rent", "my rent is due", f.flat.phone, f.rent_day),
-            ("Pack my bag", f"we leave for {f.trip_city}", f.trip.phone, f.trip_day),
-        )
+    title, words, phone, day = w.one_of(
+        ("Brush well", "my check-up at the dentist", DENTIST, f.dentist_day),
+        ("Finish the book", "the evening of the book club", f.club.phone, f.club_day),
+        ("Pay the rent", "my rent is due", f.flat.phone, f.rent_day),
+        ("Pack my bag", f"we leave for {f.trip_city}", f.trip.phone, f.trip_day),
     )
-    clock = w.rng.choice(("08:30", "12:15", "18:45"))
+    clock = w.one_of("08:30", "12:15", "18:45")
     when = at_s(day_before(day), clock)
     return Draft(
         goal=f'I want a note "{title}" that reminds me at {clock} on the day before '
         f"{words}. The date is in my texts.",
         params={"title": title, "day": day_before(day), "clock": clock},
         checks=(
-            added("notes.notes", f"There is a note {title}", title=Text(value=title)),
+            added("notes.notes", f"There is a note {title}", title=Text(title)),
             added(
                 "notes.notes",
                 f"It reminds on {spoken(day_before(day))} at {clock}",
                 weight=2,
-                title=Text(value=title),
+                title=Text(title),
                 remind_s=when,
             ),
         ),
         golden=(
             look(messages.get_thread, thread=chat_with(w, phone).id),
             call(notes.add, title=title),
-            call(notes.remind, note=new_note_id(w), date=day_before(day), time=clock),
+            call(notes.remind, note=records.new_note_id(w), date=day_before(day), time=clock),
         ),
     )
 
@@ -191,7 +175,7 @@ def note_of_debts(w: WorldView) -> Draft:
     """Write two amounts from two conversations into lines of one list."""
     f = facts(w.cast)
     mine, theirs = f.rent_cents, f.debt_cents
-    note = new_note_id(w)
+    note = records.new_note_id(w)
     lines = (f"Rent {dollars(mine)}", f"{first_name(f.debt.name)} {dollars(theirs)}")
     says = ("The rent that I owe is on it", f"So is what {first_name(f.debt.name)} owes me")
     return Draft(
@@ -200,9 +184,9 @@ def note_of_debts(w: WorldView) -> Draft:
         "Look in my texts.",
         params={"mine": mine, "theirs": theirs},
         checks=(
-            added("notes.notes", "There is a list", weight=0, title=Text(value="Money")),
+            added("notes.notes", "There is a list", weight=0, title=Text("Money")),
             *(
-                added("notes.items", words, note=note, text=Money(cents=cents), done=False)
+                added("notes.items", words, note=note, text=Money(cents), done=False)
                 for cents, words in zip((mine, theirs), says, strict=True)
             ),
         ),

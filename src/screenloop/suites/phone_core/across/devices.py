@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from screenloop.criteria import Check, Text, Time, Value
+from screenloop.criteria import Check, Text, Time
 from screenloop.phone.apps.calendar import actions as calendar
 from screenloop.phone.apps.calendar.state import later
 from screenloop.phone.apps.clock import actions as clock
@@ -15,31 +15,9 @@ from screenloop.phone.apps.notes import seed as notes_seed
 from screenloop.phone.apps.settings import actions as settings
 from screenloop.phone.apps.settings.state import PHONE
 from screenloop.phone.apps.settings.state import State as Settings
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    add_row,
-    added,
-    call,
-    look,
-    removed,
-    set_row,
-)
-from screenloop.suites.phone_core.worlds.records import (
-    chat_with,
-    first_name,
-    new_note_id,
-    note_titled,
-    texted,
-    without_chat,
-)
-from screenloop.suites.phone_core.worlds.times import (
-    alarm_labelled,
-    event_titled,
-    joined,
-    network_named,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, look, set_row
+from screenloop.suites.phone_core.worlds import records, times
 
 pack = Pack("device")
 
@@ -50,9 +28,9 @@ pack = Pack("device")
 @pack.template("wake_before_event", apps=("clock", "calendar"))
 def wake_before_event(w: WorldView) -> Draft:
     """Set an alarm some time before an event of tomorrow."""
-    event = event_titled(w, "Dentist")
-    start = f"{w.rng.choice(('07:10', '07:40', '08:05', '08:25'))}"
-    before = w.rng.choice((45, 50, 70, 75, 95))
+    event = times.event_titled(w, "Dentist")
+    start = f"{w.one_of('07:10', '07:40', '08:05', '08:25')}"
+    before = w.one_of(45, 50, 70, 75, 95)
     time = later(start, -before)
     return Draft(
         goal=f"Tomorrow I have to be at the dentist early. Wake me {before} minutes before that "
@@ -74,8 +52,8 @@ def wake_before_event(w: WorldView) -> Draft:
 def medicine_alarms(w: WorldView) -> Draft:
     """Replace an alarm by two whose times a note tells."""
     f = notes_seed.facts(w.cast)
-    old = alarm_labelled(w, "Take medicine")
-    label = w.rng.choice(("Medicine", f.medicine))
+    old = times.alarm_labelled(w, "Take medicine")
+    label = w.one_of("Medicine", f.medicine)
     daily: tuple[Check, ...] = tuple(
         added(
             "clock.alarms",
@@ -92,11 +70,11 @@ def medicine_alarms(w: WorldView) -> Draft:
         params={"times": list(f.medicine_times), "label": label},
         checks=(
             *daily,
-            added("clock.alarms", f"Both are called {label}", count=2, label=Text(value=label)),
-            removed("clock.alarms", "The old alarm is gone", id=old.id),
+            added("clock.alarms", f"Both are called {label}", count=2, label=Text(label)),
+            template.removed("clock.alarms", "The old alarm is gone", id=old.id),
         ),
         golden=(
-            look(notes.get, note=note_titled(w, "Health").id),
+            look(notes.get, note=records.note_titled(w, "Health").id),
             *(
                 call(clock.add_alarm, time=time, label=label, days=EVERY_DAY)
                 for time in f.medicine_times
@@ -110,9 +88,9 @@ def medicine_alarms(w: WorldView) -> Draft:
 def time_the_oven(w: WorldView) -> Draft:
     """Start a timer for as long as a recipe says."""
     f = notes_seed.facts(w.cast)
-    label = w.rng.choice(("Oven", "Baking", f.recipe))
-    note = note_titled(w, f.recipe)
-    minutes = w.rng.choice((12, 16, 28, 31, 32, 44, 46))
+    label = w.one_of("Oven", "Baking", f.recipe)
+    note = records.note_titled(w, f.recipe)
+    minutes = w.one_of(12, 16, 28, 31, 32, 44, 46)
     body = note.body.replace(f"{f.oven_minutes} minutes", f"{minutes} minutes")
     return Draft(
         goal=f"My {f.recipe.lower()} just went into the oven. Start a timer for as long as my "
@@ -127,7 +105,7 @@ def time_the_oven(w: WorldView) -> Draft:
                 total_s=60 * minutes,
                 state="running",
             ),
-            added("clock.countdowns", f"It is called {label}", label=Text(value=label)),
+            added("clock.countdowns", f"It is called {label}", label=Text(label)),
         ),
         golden=(
             look(notes.get, note=note.id),
@@ -139,8 +117,8 @@ def time_the_oven(w: WorldView) -> Draft:
 @pack.template("start_in_their_city", apps=("clock", "calendar", "messages"))
 def start_in_their_city(w: WorldView) -> Draft:
     """Text somebody far away when an event begins by their clock."""
-    person = w.pick(without_chat(w))
-    event = event_titled(w, w.rng.choice(("Design workshop", "Quarterly planning")))
+    person = w.pick(records.without_chat(w))
+    event = times.event_titled(w, w.one_of("Design workshop", "Quarterly planning"))
     clocks = w.state(Clock)
     zone = clocks.zones[w.rng.choice([city.zone for city in clocks.cities])]
     minutes = int(event.start[:2]) * 60 + int(event.start[3:]) + zone.offset_min
@@ -149,8 +127,8 @@ def start_in_their_city(w: WorldView) -> Draft:
         goal=f"{person.name} is in {zone.name} and will join {event.title} from there. Text them "
         "what their clock will show when it begins; only that time.",
         params={"person": person.id, "event": event.id, "zone": zone.id},
-        checks=texted(
-            w, person.phone, Time(value=there), says=f"{person.name} knows the time in {zone.name}"
+        checks=records.texted(
+            w, person.phone, Time(there), says=f"{person.name} knows the time in {zone.name}"
         ),
         golden=(
             look(calendar.get, event=event.id, date=event.date),
@@ -166,20 +144,18 @@ def start_in_their_city(w: WorldView) -> Draft:
 @pack.template("join_network_from_note", apps=("settings", "notes"))
 def join_network_from_note(w: WorldView) -> Draft:
     """Join a network whose password stands in a note."""
-    name, words, title, more = w.rng.choice(
-        (
-            ("Corner Cafe", "the cafe at the corner", "Places to work", "Best seats are upstairs."),
-            ("Guest House", "the guest house", "Weekend away", "Breakfast until ten."),
-            ("Printer-7C1A", "the printer itself", "How to print", "Paper is in the drawer."),
-        )
+    name, words, title, more = w.one_of(
+        ("Corner Cafe", "the cafe at the corner", "Places to work", "Best seats are upstairs."),
+        ("Guest House", "the guest house", "Weekend away", "Breakfast until ten."),
+        ("Printer-7C1A", "the printer itself", "How to print", "Paper is in the drawer."),
     )
-    network = network_named(w, name)
-    note = new_note_id(w)
+    network = times.network_named(w, name)
+    note = records.new_note_id(w)
     return Draft(
         goal=f"Connect me to the Wi-Fi of {words}. I wrote the password into a note once.",
         params={"network": network.id},
         patches=(
-            add_row(
+            template.add_row(
                 "notes.notes",
                 title=title,
                 body=f"{more}\nWi-Fi {name}: {network.password}",
@@ -187,7 +163,7 @@ def join_network_from_note(w: WorldView) -> Draft:
                 edited_s=w.cast.at(-18),
             ),
         ),
-        checks=joined(network.id, name),
+        checks=times.joined(network.id, name),
         golden=(
             look(notes.get, note=note),
             call(settings.join, network=network.id, password=network.password),
@@ -200,21 +176,21 @@ def join_network_from_text(w: WorldView) -> Draft:
     """Add a hidden network that a text named, and leave the old one."""
     f = facts(w.cast)
     return Draft(
-        goal=f"{first_name(f.flat.name)} texted me the name and the password of our new network "
-        "at home. It does not show by itself. Connect my phone to it.",
+        goal=f"{records.first_name(f.flat.name)} texted me the name and the password of our new "
+        "network at home. It does not show by itself. Connect my phone to it.",
         params={"name": f.wifi_name},
         checks=(
             added(
                 "settings.networks",
                 "The name is right",
-                name=Text(value=f.wifi_name, mode="exact"),
+                name=Text(f.wifi_name, mode="exact"),
                 secured=True,
             ),
             added("settings.networks", "The password is right", password=f.wifi_password),
-            Value(app="os", path="wifi_network", to=f.wifi_name, says="The phone is in it"),
+            template.value_is("os.wifi_network", "The phone is in it", f.wifi_name),
         ),
         golden=(
-            look(messages.get_thread, thread=chat_with(w, f.flat.phone).id),
+            look(messages.get_thread, thread=records.chat_with(w, f.flat.phone).id),
             call(settings.add_network, name=f.wifi_name, password=f.wifi_password),
         ),
     )
@@ -223,9 +199,9 @@ def join_network_from_text(w: WorldView) -> Draft:
 @pack.template("hotspot_for_friend", apps=("settings", "messages"))
 def hotspot_for_friend(w: WorldView) -> Draft:
     """Turn the hotspot on, and text what is needed to use it."""
-    person = w.pick(without_chat(w))
-    name = w.rng.choice(("Aster-Air", "Field Net", "Roof Net"))
-    password = f"{w.rng.choice(('harvest', 'lantern', 'compass'))}{w.rng.randrange(100, 1000)}"
+    person = w.pick(records.without_chat(w))
+    name = w.one_of("Aster-Air", "Field Net", "Roof Net")
+    password = f"{w.one_of('harvest', 'lantern', 'compass')}{w.rng.randrange(100, 1000)}"
     return Draft(
         goal=f"{person.name} wants to use the internet of my phone. Turn that on, and text them "
         "the name and the password that they need.",
@@ -236,12 +212,12 @@ def hotspot_for_friend(w: WorldView) -> Draft:
         ),
         allowed=("os.wifi",),
         checks=(
-            Value(app="os", path="hotspot", to=True, says="The internet is shared"),
-            *texted(
+            template.value_is("os.hotspot", "The internet is shared", True),
+            *records.texted(
                 w,
                 person.phone,
-                Text(value=name, mode="contains"),
-                Text(value=password, mode="contains"),
+                Text(name, mode="contains"),
+                Text(password, mode="contains"),
                 says=f"{person.name} has both",
             ),
         ),
@@ -256,17 +232,17 @@ def hotspot_for_friend(w: WorldView) -> Draft:
 @pack.template("text_fact_about_phone", apps=("settings", "messages"), was="text_serial_number")
 def text_fact_about_phone(w: WorldView) -> Draft:
     """Text a fact about the phone."""
-    person = w.pick(without_chat(w))
+    person = w.pick(records.without_chat(w))
     phone = w.state(Settings).phone[PHONE]
-    words, fact = w.rng.choice(
-        (("its serial number", phone.serial), ("the number to call it by", phone.number))
+    words, fact = w.one_of(
+        ("its serial number", phone.serial), ("the number to call it by", phone.number)
     )
     return Draft(
         goal=f"{person.name} takes out an insurance for this phone and needs {words}. Look it up "
         "and text it.",
         params={"person": person.id, "fact": fact},
-        checks=texted(
-            w, person.phone, Text(value=fact, mode="contains"), says=f"{person.name} has {words}"
+        checks=records.texted(
+            w, person.phone, Text(fact, mode="contains"), says=f"{person.name} has {words}"
         ),
         golden=(look(settings.about), call(messages.start, phone=person.phone, text=fact)),
     )

@@ -10,13 +10,7 @@ from screenloop.phone.apps.messages import actions as messages
 from screenloop.phone.apps.messages.seed import facts, spoken
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, look
-from screenloop.suites.phone_core.worlds.records import (
-    chat_with,
-    new_note_id,
-    quiet,
-    texted,
-    without_chat,
-)
+from screenloop.suites.phone_core.worlds import records
 
 pack = Pack("media")
 
@@ -28,14 +22,14 @@ LATEST = 9
 @pack.template("text_photo_place", apps=("gallery", "messages"))
 def text_photo_place(w: WorldView) -> Draft:
     """Text somebody where a photo was taken."""
-    person = w.pick(without_chat(w))
+    person = w.pick(records.without_chat(w))
     photo = w.pick(found(w.state(State), ""), lambda p: bool(p.place))
     return Draft(
         goal=f'{person.name} likes my picture "{photo.title}" and wonders in which town I took it. '
         "Text just the name of the town.",
         params={"person": person.id, "photo": photo.id},
-        checks=texted(
-            w, person.phone, Text(value=photo.place), says=f"{person.name} knows the town"
+        checks=records.texted(
+            w, person.phone, Text(photo.place), says=f"{person.name} knows the town"
         ),
         golden=(
             look(gallery.get, photo=photo.id),
@@ -48,14 +42,14 @@ def text_photo_place(w: WorldView) -> Draft:
 def send_photo(w: WorldView) -> Draft:
     """Send somebody one of the latest pictures with some words."""
     f = facts(w.cast)
-    person = w.rng.choice((f.flat, f.clinic, f.trip, f.debt, f.club, f.party))
-    thread = chat_with(w, person.phone)
+    person = w.one_of(f.flat, f.clinic, f.trip, f.debt, f.club, f.party)
+    thread = records.chat_with(w, person.phone)
     photo = w.pick(found(w.state(State), "")[:LATEST])
     text = w.rng.choice(CAPTIONS)
     return Draft(
         goal=f'Send {person.name} my picture "{photo.title}" together with the words "{text}"',
         params={"thread": thread.id, "photo": photo.id},
-        patches=quiet(thread),
+        patches=records.quiet(thread),
         checks=(
             added(
                 "messages.messages",
@@ -70,7 +64,7 @@ def send_photo(w: WorldView) -> Draft:
                 "The words are right",
                 thread=thread.id,
                 mine=True,
-                text=Text(value=text),
+                text=Text(text),
             ),
         ),
         golden=(call(messages.send, thread=thread.id, text=text, photo=photo.id),),
@@ -81,7 +75,7 @@ def send_photo(w: WorldView) -> Draft:
 def return_to_photo_place(w: WorldView) -> Draft:
     """Plan a day at the place of a photo."""
     photo = w.pick(found(w.state(State), ""), lambda p: bool(p.place))
-    title = w.rng.choice(("Day trip", "Photo walk", "Picnic"))
+    title = w.one_of("Day trip", "Photo walk", "Picnic")
     day = w.cast.day(w.rng.randrange(12, 28))
     return Draft(
         goal=f'I want to go back to the town where I took "{photo.title}". Plan that as "{title}" '
@@ -91,15 +85,15 @@ def return_to_photo_place(w: WorldView) -> Draft:
             added(
                 "calendar.events",
                 f"{title} is planned for {day}",
-                title=Text(value=title),
+                title=Text(title),
                 date=day,
                 all_day=True,
             ),
             added(
                 "calendar.events",
                 f"It takes place in {photo.place}",
-                title=Text(value=title),
-                location=Text(value=photo.place),
+                title=Text(title),
+                location=Text(photo.place),
             ),
         ),
         golden=(
@@ -115,18 +109,16 @@ def list_of_documents(w: WorldView) -> Draft:
     s = w.state(State)
     folder = w.pick(s.folders)
     names = sorted(f.name for f in s.files if f.folder == folder.id)
-    title = w.rng.choice(("To print", "Papers to check", "To sign"))
-    note = new_note_id(w)
+    title = w.one_of("To print", "Papers to check", "To sign")
+    note = records.new_note_id(w)
     return Draft(
         goal=f"I have to go through all documents in the folder {folder.name} on my phone. Start a "
         f'list "{title}" with one line for each, which I can tick off.',
         params={"folder": folder.id, "title": title},
         checks=(
-            added("notes.notes", f"There is a list {title}", title=Text(value=title)),
+            added("notes.notes", f"There is a list {title}", title=Text(title)),
             *(
-                added(
-                    "notes.items", f"{name} is on it", note=note, text=Text(value=name), done=False
-                )
+                added("notes.items", f"{name} is on it", note=note, text=Text(name), done=False)
                 for name in names
             ),
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer, Wait
-from screenloop.criteria import AnswerIs, Count, Money, Text
+from screenloop.criteria import AnswerIs, Money, Text
 from screenloop.phone.apps.calendar import actions as calendar
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.messages import actions as messages
@@ -17,15 +17,19 @@ from screenloop.phone.apps.wallet import state as look_ups
 from screenloop.phone.apps.wallet.seed import CATEGORIES, code_for
 from screenloop.phone.apps.wallet.state import State, spent
 from screenloop.phone.declare.cast import Member
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
-from screenloop.suites.phone_core.worlds.money import asked, balance_is, plain, sent
-from screenloop.suites.phone_core.worlds.records import (
-    chat_with,
-    first_name,
-    note_titled,
-    quiet,
-    texted,
+from screenloop.suites.phone_core.template import (
+    Draft,
+    Pack,
+    WorldView,
+    added,
+    call,
+    changed,
+    counted,
+    look,
 )
+from screenloop.suites.phone_core.worlds import records
+from screenloop.suites.phone_core.worlds.money import asked, balance_is, plain, sent
+from screenloop.suites.phone_core.worlds.records import chat_with, first_name, quiet, texted
 
 pack = Pack("money")
 
@@ -94,7 +98,7 @@ def chip_in_and_tell(w: WorldView) -> Draft:
         checks=(
             sent(person, f.party_share_cents, says=f"{person.name} got my share"),
             balance_is(w, -f.party_share_cents),
-            *texted(w, person.phone, Text(value=text), says=f"{person.name} knows"),
+            *texted(w, person.phone, Text(text), says=f"{person.name} knows"),
         ),
         golden=(
             look(messages.get_thread, thread=thread.id),
@@ -126,7 +130,7 @@ def pay_request_and_tell(w: WorldView) -> Draft:
             changed("wallet.requests", request.id, "The request is paid", state="paid"),
             sent(person, request.amount_cents, says=f"{person.name} got the money"),
             balance_is(w, -request.amount_cents),
-            *texted(w, person.phone, Text(value=text), weight=2, says=f"{person.name} knows"),
+            *texted(w, person.phone, Text(text), weight=2, says=f"{person.name} knows"),
         ),
         golden=(call(wallet.approve, request=request.id), tell),
     )
@@ -142,7 +146,7 @@ def bill_of_plumber(w: WorldView) -> Draft:
         f'for "{name}", due on the day the plumber comes.',
         params={"cents": f.plumber_cents, "day": f.plumber_day},
         checks=(
-            added("wallet.bills", f"There is a bill of {name}", payee=Text(value=name), paid=False),
+            added("wallet.bills", f"There is a bill of {name}", payee=Text(name), paid=False),
             added(
                 "wallet.bills",
                 f"It is over {dollars(f.plumber_cents)}",
@@ -174,18 +178,17 @@ def confirm_new_card(w: WorldView) -> Draft:
             added(
                 "wallet.cards",
                 "The card is there",
-                bank=Text(value=bank),
+                bank=Text(bank),
                 last4=number[-4:],
                 expires=expires,
             ),
             added("wallet.cards", "It is confirmed", weight=2, last4=number[-4:], verified=True),
-            Count(
-                app="messages",
-                table="messages",
-                where={"mine": True},
+            counted(
+                "messages.messages",
+                "Nobody was written to",
+                len(chats.messages.where(lambda m: m.mine)),
                 weight=0,
-                equals=len(chats.messages.where(lambda m: m.mine)),
-                says="Nobody was written to",
+                mine=True,
             ),
         ),
         golden=(
@@ -212,7 +215,7 @@ def transfer_with_number(w: WorldView) -> Draft:
     return Draft(
         goal=f"Some time ago {did} the person with the number {person.phone}. How much was it?",
         params={"person": person.id, "transaction": transfer.id},
-        checks=(AnswerIs(to=Money(cents=cents), says="The amount of the transfer"),),
+        checks=(AnswerIs(to=Money(cents), says="The amount of the transfer"),),
         golden=(
             look(contacts.search, text=person.phone),
             look(look_ups.search, text=person.name),
@@ -235,15 +238,15 @@ def bill_into_calendar(w: WorldView) -> Draft:
                 "calendar.events",
                 f"{title} is in the calendar on the day",
                 weight=2,
-                title=Text(value=title),
+                title=Text(title),
                 date=bill.due,
             ),
-            added("calendar.events", "All day", title=Text(value=title), all_day=True),
+            added("calendar.events", "All day", title=Text(title), all_day=True),
             added(
                 "calendar.events",
                 "The amount is noted",
-                title=Text(value=title),
-                note=Money(cents=bill.amount_cents),
+                title=Text(title),
+                note=Money(bill.amount_cents),
             ),
         ),
         golden=(
@@ -266,7 +269,7 @@ def note_of_spending(w: WorldView) -> Draft:
     first, second = w.sample(
         CATEGORIES, 2, lambda c: c[0] in sums and sums[c[0]] < 100_000 and c[0] != "transfer"
     )
-    title = w.rng.choice(("Household book", "Where it went", "February"))
+    title = w.one_of("Household book", "Where it went", "February")
     words = [f"{c[1][0].lower()} {dollars(sums[c[0]])}" for c in (first, second)]
     return Draft(
         goal=f'Write a note "{title}" with what I spent in February on {first[1][0].lower()} and '
@@ -276,8 +279,8 @@ def note_of_spending(w: WorldView) -> Draft:
             added(
                 "notes.notes",
                 f"It tells the sum for {c[1][0].lower()}",
-                title=Text(value=title),
-                body=Text(value=plain(sums[c[0]]), mode="contains"),
+                title=Text(title),
+                body=Text(plain(sums[c[0]]), mode="contains"),
             )
             for c in (first, second)
         ),
@@ -292,22 +295,20 @@ def note_of_spending(w: WorldView) -> Draft:
 def bill_of_garage(w: WorldView) -> Draft:
     """Keep a bill whose amount and day are in a note."""
     f = notes_seed.facts(w.cast)
-    payee = w.rng.choice(("Garage", "Gable Garage", "Car service"))
+    payee = w.one_of("Garage", "Gable Garage", "Car service")
     return Draft(
         goal="I wrote down when my car goes to the garage and what that will cost. Make it one of "
         f'my bills, as "{payee}", to be paid on that very day.',
         params={"cents": f.garage_cents, "day": f.service_day},
         checks=(
-            added(
-                "wallet.bills", f"There is a bill of {payee}", payee=Text(value=payee), paid=False
-            ),
+            added("wallet.bills", f"There is a bill of {payee}", payee=Text(payee), paid=False),
             added(
                 "wallet.bills", f"It is over {dollars(f.garage_cents)}", amount_cents=f.garage_cents
             ),
             added("wallet.bills", f"It is due on {f.service_day}", due=f.service_day),
         ),
         golden=(
-            look(notes.get, note=note_titled(w, "Car").id),
+            look(notes.get, note=records.note_titled(w, "Car").id),
             call(wallet.add_bill, payee=payee, amount=plain(f.garage_cents), due=f.service_day),
         ),
     )

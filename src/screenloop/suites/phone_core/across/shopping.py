@@ -13,23 +13,7 @@ from screenloop.phone.apps.shop.seed import totals
 from screenloop.phone.apps.shop.state import State
 from screenloop.phone.apps.wallet.seed import BALANCE
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, look, set_row
-from screenloop.suites.phone_core.worlds.money import (
-    HOME,
-    WORK,
-    buyable,
-    checkout,
-    empty_cart,
-    item_is,
-    ordered,
-    paid,
-)
-from screenloop.suites.phone_core.worlds.records import (
-    chat_with,
-    lines_of,
-    note_titled,
-    texted,
-    without_chat,
-)
+from screenloop.suites.phone_core.worlds import money, records
 
 pack = Pack("shopping")
 
@@ -38,27 +22,27 @@ pack = Pack("shopping")
 def gift_from_note(w: WorldView) -> Draft:
     """Order what a note suggests as a present for somebody."""
     gift = w.rng.choice(notes_seed.facts(w.cast).gifts)
-    product = w.pick(buyable(w, 40_000))
-    note = note_titled(w, "Gift ideas")
-    (line,) = [i for i in lines_of(w, note) if i.text.startswith(gift.person.name)]
+    product = w.pick(money.buyable(w, 40_000))
+    note = records.note_titled(w, "Gift ideas")
+    (line,) = [i for i in records.lines_of(w, note) if i.text.startswith(gift.person.name)]
     idea = f"{gift.person.name}: {product.name}, {dollars(product.price_cents)}"
-    address = w.rng.choice((HOME, WORK))
+    address = w.one_of(money.HOME, money.WORK)
     cents = totals(product.price_cents, "standard", "").total
     label = w.state(State).addresses[address].label.lower()
     return Draft(
         goal=f"I noted down what to give {gift.person.name} as a present. Order one from Nimbus, "
         f"in any colour, with standard delivery to my {label} address, and pay from my balance.",
         params={"product": product.id, "address": address},
-        patches=(set_row("notes.items", line.id, text=idea), *empty_cart(w)),
+        patches=(set_row("notes.items", line.id, text=idea), *money.empty_cart(w)),
         checks=(
-            *item_is(product, 1),
-            *ordered(w, address=address, speed="standard", total_cents=cents),
-            *paid(w, cents, BALANCE),
+            *money.item_is(product, 1),
+            *money.ordered(w, address=address, speed="standard", total_cents=cents),
+            *money.paid(w, cents, BALANCE),
         ),
         golden=(
             look(notes.get, note=note.id),
             call(shop.add, product=product.id, colour=product.colours[0]),
-            *checkout(w, address=address, speed="standard", source=BALANCE),
+            *money.checkout(w, address=address, speed="standard", source=BALANCE),
         ),
     )
 
@@ -66,17 +50,17 @@ def gift_from_note(w: WorldView) -> Draft:
 @pack.template("text_order_number", apps=("shop", "messages"))
 def text_order_number(w: WorldView) -> Draft:
     """Text somebody the number of an order, told by what is in it."""
-    person = w.pick(without_chat(w))
+    person = w.pick(records.without_chat(w))
     order = w.pick(w.state(State).orders)
     item = w.rng.choice(order.items)
     return Draft(
         goal=f"{person.name} wants to ask Nimbus about the {item.name} that I ordered there. Text "
         f"{person.name} the number of that order.",
         params={"person": person.id, "order": order.id},
-        checks=texted(
+        checks=records.texted(
             w,
             person.phone,
-            Text(value=order.number, mode="contains"),
+            Text(order.number, mode="contains"),
             says=f"{person.name} knows the number of the order",
         ),
         golden=(
@@ -90,14 +74,14 @@ def text_order_number(w: WorldView) -> Draft:
 def text_price(w: WorldView) -> Draft:
     """Text somebody what a wish costs."""
     s = w.state(State)
-    person = w.pick(without_chat(w))
+    person = w.pick(records.without_chat(w))
     product = s.products[w.pick(s.wishes).product]
     return Draft(
         goal=f"{person.name} wants to give me the {product.name} from Nimbus and asks what it "
         "costs at the moment. Answer that with a text.",
         params={"person": person.id, "product": product.id},
-        checks=texted(
-            w, person.phone, Money(cents=product.price_cents), says=f"{person.name} knows the price"
+        checks=records.texted(
+            w, person.phone, Money(product.price_cents), says=f"{person.name} knows the price"
         ),
         golden=(
             look(look_ups.get, product=product.id),
@@ -110,7 +94,7 @@ def text_price(w: WorldView) -> Draft:
 def note_pickup_code(w: WorldView) -> Draft:
     """Note down the codes that belong to a parcel."""
     f = facts(w.cast)
-    title = w.rng.choice(("Parcel", "For the driver", "Nimbus delivery"))
+    title = w.one_of("Parcel", "For the driver", "Nimbus delivery")
     body = f"Parcel {f.parcel_code}, pickup code {f.pickup_code}"
     parts = ((f.parcel_code, "parcel number"), (f.pickup_code, "code for the driver"))
     return Draft(
@@ -121,13 +105,13 @@ def note_pickup_code(w: WorldView) -> Draft:
             added(
                 "notes.notes",
                 f"The note tells the {words}",
-                title=Text(value=title),
-                body=Text(value=part, mode="contains"),
+                title=Text(title),
+                body=Text(part, mode="contains"),
             )
             for part, words in parts
         ),
         golden=(
-            look(messages.get_thread, thread=chat_with(w, SHOP).id),
+            look(messages.get_thread, thread=records.chat_with(w, SHOP).id),
             call(notes.add, title=title, body=body),
         ),
     )

@@ -15,26 +15,10 @@ from screenloop.phone.apps.messages.state import State as Chats
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.phone.apps.notes import seed as notes_seed
 from screenloop.phone.declare.cast import CITIES
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    add_row,
-    added,
-    call,
-    changed,
-    look,
-    set_row,
-)
-from screenloop.suites.phone_core.worlds.records import (
-    chat_with,
-    first_name,
-    new_note_id,
-    note_titled,
-    quiet,
-    texted,
-    without_chat,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView
+from screenloop.suites.phone_core.worlds import records
+from screenloop.suites.phone_core.worlds.records import chat_with, first_name, note_titled, texted
 from screenloop.suites.phone_core.worlds.times import event_titled, on_day, planned, said, text_to
 
 pack = Pack("time")
@@ -55,7 +39,7 @@ def _person(w: WorldView, name: str) -> contacts.Person:
 def invite_people_of_city(w: WorldView) -> Draft:
     """Invite everybody who lives somewhere."""
     people = w.state(contacts.State).people
-    title = w.rng.choice(("Book club", "Parents' evening", "Wedding anniversary"))
+    title = w.one_of("Book club", "Parents' evening", "Wedding anniversary")
     event = event_titled(w, title)
     city = w.pick(CITIES, lambda c: 2 <= len(people.where(lambda p: p.city == c)) <= 5)
     names = tuple(sorted(p.name for p in people.where(lambda p: p.city == city)))
@@ -63,16 +47,16 @@ def invite_people_of_city(w: WorldView) -> Draft:
         goal=f"All of my contacts who live in {city} shall come along to {title}. Invite them.",
         params={"event": event.id, "city": city, "names": list(names)},
         checks=(
-            changed(
+            template.changed(
                 "calendar.events",
                 event.id,
                 "All of them are invited, nobody else",
-                guests=Set(values=names),
+                guests=Set(names),
             ),
         ),
         golden=(
-            look(contacts.search, text=city),
-            *(call(calendar.invite, event=event.id, name=name) for name in names),
+            template.look(contacts.search, text=city),
+            *(template.call(calendar.invite, event=event.id, name=name) for name in names),
         ),
     )
 
@@ -87,10 +71,10 @@ def number_of_organiser(w: WorldView) -> Draft:
         goal=f"I want to call whoever invited me to {words} on {spoken(event.date)}. Which number "
         "do I dial?",
         params={"event": event.id, "person": person.id},
-        checks=(AnswerIs(to=Text(value=person.phone, mode="digits"), says="The number is right"),),
+        checks=(AnswerIs(to=Text(person.phone, mode="digits"), says="The number is right"),),
         golden=(
-            look(calendar.get, event=event.id, date=event.date),
-            look(contacts.get, person=person.id),
+            template.look(calendar.get, event=event.id, date=event.date),
+            template.look(contacts.get, person=person.id),
             Answer(text=person.phone),
         ),
     )
@@ -107,7 +91,7 @@ def birthday_into_calendar(w: WorldView) -> Draft:
         goal=f"Look up when {person.name} was born and keep the next birthday in my calendar: "
         f'"{title}", all day, among the family events, with a reminder a day before.',
         params={"person": person.id, "day": day},
-        patches=(set_row("contacts.people", person.id, birthday=born),),
+        patches=(template.set_row("contacts.people", person.id, birthday=born),),
         checks=planned(
             title,
             "The birthday is kept",
@@ -117,8 +101,8 @@ def birthday_into_calendar(w: WorldView) -> Draft:
             reminder_min=1440,
         ),
         golden=(
-            look(contacts.get, person=person.id),
-            call(
+            template.look(contacts.get, person=person.id),
+            template.call(
                 calendar.add,
                 title=title,
                 date=day,
@@ -137,25 +121,23 @@ def birthday_into_calendar(w: WorldView) -> Draft:
 def visit_into_calendar(w: WorldView) -> Draft:
     """Plan what a text told."""
     f = facts(w.cast)
-    title, words, phone, day, start = w.rng.choice(
+    title, words, phone, day, start = w.one_of(
         (
-            (
-                "Plumber",
-                "The plumber wrote when they can come",
-                f.plumber.phone,
-                f.plumber_day,
-                f.plumber_time,
-            ),
-            (
-                "Check-up",
-                "My dentist wrote when my check-up is",
-                DENTIST,
-                f.dentist_day,
-                f.dentist_time,
-            ),
-        )
+            "Plumber",
+            "The plumber wrote when they can come",
+            f.plumber.phone,
+            f.plumber_day,
+            f.plumber_time,
+        ),
+        (
+            "Check-up",
+            "My dentist wrote when my check-up is",
+            DENTIST,
+            f.dentist_day,
+            f.dentist_time,
+        ),
     )
-    minutes = w.rng.choice((30, 60))
+    minutes = w.one_of(30, 60)
     end = later(start, minutes)
     length = "half an hour" if minutes == 30 else "an hour"
     return Draft(
@@ -163,8 +145,8 @@ def visit_into_calendar(w: WorldView) -> Draft:
         params={"title": title, "day": day, "start": start, "end": end},
         checks=planned(title, f"{title} is planned", date=day, start=start, end=end),
         golden=(
-            look(messages.get_thread, thread=chat_with(w, phone).id),
-            call(calendar.add, title=title, date=day, start=start, end=end),
+            template.look(messages.get_thread, thread=chat_with(w, phone).id),
+            template.call(calendar.add, title=title, date=day, start=start, end=end),
         ),
     )
 
@@ -173,7 +155,7 @@ def visit_into_calendar(w: WorldView) -> Draft:
 def party_into_calendar(w: WorldView) -> Draft:
     """Plan an evening with place, cost and reminder from a conversation."""
     f = facts(w.cast)
-    title = w.rng.choice(("Surprise", "Party", "Secret evening"))
+    title = w.one_of("Surprise", "Party", "Secret evening")
     end = later(f.party_time, 180)
     return Draft(
         goal=f'Keep the surprise party in my calendar under the name "{title}": from when it '
@@ -185,14 +167,14 @@ def party_into_calendar(w: WorldView) -> Draft:
             *planned(
                 title,
                 "So is the rest",
-                location=Text(value=f.party_address),
+                location=Text(f.party_address),
                 reminder_min=1440,
-                note=Money(cents=f.party_share_cents),
+                note=Money(f.party_share_cents),
             ),
         ),
         golden=(
-            look(messages.get_thread, thread=chat_with(w, f.party.phone).id),
-            call(
+            template.look(messages.get_thread, thread=chat_with(w, f.party.phone).id),
+            template.call(
                 calendar.add,
                 title=title,
                 date=f.party_day,
@@ -222,14 +204,14 @@ def review_into_calendar(w: WorldView) -> Draft:
             *planned(
                 title,
                 "So is the rest",
-                location=Text(value=f.review_room, mode="contains"),
+                location=Text(f.review_room, mode="contains"),
                 calendar="work",
-                guests=Set(values=(guest.name,)),
+                guests=Set((guest.name,)),
             ),
         ),
         golden=(
-            look(messages.get_thread, thread=chat_with(w, f.review.phone).id),
-            call(
+            template.look(messages.get_thread, thread=chat_with(w, f.review.phone).id),
+            template.call(
                 calendar.add,
                 title=title,
                 date=f.review_day,
@@ -238,8 +220,8 @@ def review_into_calendar(w: WorldView) -> Draft:
                 location=f.review_room,
                 calendar="work",
             ),
-            look(contacts.search, text=guest.phone),
-            call(calendar.invite, event=NEW_EVENT, name=guest.name),
+            template.look(contacts.search, text=guest.phone),
+            template.call(calendar.invite, event=NEW_EVENT, name=guest.name),
         ),
     )
 
@@ -250,28 +232,28 @@ def dinner_confirmed(w: WorldView) -> Draft:
     f = facts(w.cast)
     thread = chat_with(w, f.dinner.phone)
     end = later(f.dinner_time, 120)
-    text = w.rng.choice(("Fine with me, see you there.", "No problem, I will be there."))
+    text = w.one_of("Fine with me, see you there.", "No problem, I will be there.")
     return Draft(
         goal=f'Somebody changed the time of our dinner this week. Reply to them: "{text}" Then '
         f'plan "Dinner" in my calendar: at the time that holds now, for two hours, at '
         f"{f.dinner_place}.",
         params={"day": f.dinner_day, "text": text},
-        patches=quiet(thread),
+        patches=records.quiet(thread),
         checks=(
-            *texted(w, f.dinner.phone, Text(value=text), says="The answer was sent"),
+            *texted(w, f.dinner.phone, Text(text), says="The answer was sent"),
             *planned(
                 "Dinner",
                 "It is planned",
                 date=f.dinner_day,
                 start=f.dinner_time,
                 end=end,
-                location=Text(value=f.dinner_place),
+                location=Text(f.dinner_place),
             ),
         ),
         golden=(
-            look(messages.get_thread, thread=thread.id),
-            call(messages.send, thread=thread.id, text=text),
-            call(
+            template.look(messages.get_thread, thread=thread.id),
+            template.call(messages.send, thread=thread.id, text=text),
+            template.call(
                 calendar.add,
                 title="Dinner",
                 date=f.dinner_day,
@@ -287,7 +269,7 @@ def dinner_confirmed(w: WorldView) -> Draft:
 def offer_free_hour(w: WorldView) -> Draft:
     """Answer a text with the one offered hour that is free."""
     events = w.state(State).events
-    person = w.pick(without_chat(w))
+    person = w.pick(records.without_chat(w))
     starts = {
         day: sorted({o.event.start for o in on_day(w, day)})
         for day in (w.cast.day(n) for n in range(1, 12))
@@ -299,7 +281,7 @@ def offer_free_hour(w: WorldView) -> Draft:
     one, two, three = sorted((*busy, free))
     thread = f"thread{len(w.state(Chats).threads) + 1}"
     patches = (
-        add_row("messages.threads", phone=person.phone, unread=1),
+        template.add_row("messages.threads", phone=person.phone, unread=1),
         said(
             w,
             thread,
@@ -313,11 +295,11 @@ def offer_free_hour(w: WorldView) -> Draft:
         "what I have planned on that day. Text back the time that suits, no other one.",
         params={"person": person.id, "day": day, "free": free},
         patches=patches,
-        checks=texted(w, person.phone, Time(value=free), says=f"{person.name} knows the time"),
+        checks=texted(w, person.phone, Time(free), says=f"{person.name} knows the time"),
         golden=(
-            look(messages.get_thread, thread=thread),
-            look(calendar.day_events, day=day),
-            call(messages.send, thread=thread, text=free),
+            template.look(messages.get_thread, thread=thread),
+            template.look(calendar.day_events, day=day),
+            template.call(messages.send, thread=thread, text=free),
         ),
     )
 
@@ -327,12 +309,10 @@ def decline_and_explain(w: WorldView) -> Draft:
     """Answer an invitation, and text whoever sent it."""
     event = w.pick(w.state(State).events, lambda e: bool(e.organiser))
     person = _person(w, event.organiser)
-    text = w.rng.choice(
-        (
-            "Sorry, I have to be somewhere else.",
-            "I cannot make it this time, sorry!",
-            "I will be out of town, please go ahead without me.",
-        )
+    text = w.one_of(
+        "Sorry, I have to be somewhere else.",
+        "I cannot make it this time, sorry!",
+        "I will be out of town, please go ahead without me.",
     )
     send, patches = text_to(w, person.phone, text)
     return Draft(
@@ -342,12 +322,12 @@ def decline_and_explain(w: WorldView) -> Draft:
         patches=patches,
         allowed=("messages.threads.archived",),
         checks=(
-            changed("calendar.events", event.id, f"{event.title} is declined", reply="no"),
-            *texted(w, person.phone, Text(value=text), says=f"{person.name} got the text"),
+            template.changed("calendar.events", event.id, f"{event.title} is declined", reply="no"),
+            *texted(w, person.phone, Text(text), says=f"{person.name} got the text"),
         ),
         golden=(
-            look(calendar.day_events, day=event.date),
-            call(calendar.answer, event=event.id, reply="no"),
+            template.look(calendar.day_events, day=event.date),
+            template.call(calendar.answer, event=event.id, reply="no"),
             send,
         ),
     )
@@ -363,27 +343,27 @@ def list_of_day(w: WorldView) -> Draft:
     day = w.pick(days, lambda d: 2 <= len(on_day(w, d)) <= 4)
     titles = [o.event.title for o in on_day(w, day)]
     title = DAY_NAMES[date.fromisoformat(day).weekday()]
-    note = new_note_id(w)
+    note = records.new_note_id(w)
     return Draft(
         goal=f'Make a list "{title}" where I can tick off what I have planned on {spoken(day)}, '
         "one line for each, by its name.",
         params={"day": day, "titles": titles},
         checks=(
-            added("notes.notes", "There is a list", weight=0, title=Text(value=title)),
+            template.added("notes.notes", "There is a list", weight=0, title=Text(title)),
             *(
-                added(
+                template.added(
                     "notes.items",
                     f"{line} is on it",
                     note=note,
-                    text=Text(value=line, mode="contains"),
+                    text=Text(line, mode="contains"),
                     done=False,
                 )
                 for line in titles
             ),
         ),
         golden=(
-            look(calendar.day_events, day=day),
-            call(notes.add, title=title, items="\n".join(titles)),
+            template.look(calendar.day_events, day=day),
+            template.call(notes.add, title=title, items="\n".join(titles)),
         ),
     )
 
@@ -392,7 +372,7 @@ def list_of_day(w: WorldView) -> Draft:
 def flight_into_calendar(w: WorldView) -> Draft:
     """Plan a flight from a note."""
     f = notes_seed.facts(w.cast)
-    title, hours = w.rng.choice(("Flight home", "Flying", "Holiday flight")), w.rng.choice((1, 2))
+    title, hours = w.one_of("Flight home", "Flying", "Holiday flight"), w.one_of(1, 2)
     end = later(f.flight_time, 60 * hours)
     return Draft(
         goal=f'I noted when my flight goes. Plan it in my calendar as "{title}", '
@@ -405,12 +385,12 @@ def flight_into_calendar(w: WorldView) -> Draft:
             date=f.flight_day,
             start=f.flight_time,
             end=end,
-            note=Text(value=f.flight, mode="contains"),
+            note=Text(f.flight, mode="contains"),
             reminder_min=1440,
         ),
         golden=(
-            look(notes.get, note=note_titled(w, "Flight and hotel").id),
-            call(
+            template.look(notes.get, note=note_titled(w, "Flight and hotel").id),
+            template.call(
                 calendar.add,
                 title=title,
                 date=f.flight_day,
@@ -427,21 +407,17 @@ def flight_into_calendar(w: WorldView) -> Draft:
 def service_into_calendar(w: WorldView) -> Draft:
     """Plan a day that a note tells."""
     f = notes_seed.facts(w.cast)
-    title = w.rng.choice(("Car service", "Car at the garage", "No car today"))
+    title = w.one_of("Car service", "Car at the garage", "No car today")
     return Draft(
         goal=f"My car goes to the garage some day soon; I noted when. Mark the whole of that day "
         f'as "{title}" in my calendar, and note there what it will cost.',
         params={"title": title, "day": f.service_day},
         checks=planned(
-            title,
-            "The day is marked",
-            date=f.service_day,
-            all_day=True,
-            note=Money(cents=f.garage_cents),
+            title, "The day is marked", date=f.service_day, all_day=True, note=Money(f.garage_cents)
         ),
         golden=(
-            look(notes.get, note=note_titled(w, "Car").id),
-            call(
+            template.look(notes.get, note=note_titled(w, "Car").id),
+            template.call(
                 calendar.add,
                 title=title,
                 date=f.service_day,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from screenloop.criteria import Changed, Set, Text, Value
+from screenloop.criteria import Changed, Set, Text
 from screenloop.phone.apps.calendar import actions as calendar
 from screenloop.phone.apps.calendar.state import REMINDERS, Event, State, later
 from screenloop.phone.apps.contacts.pages import State as Contacts
 from screenloop.phone.apps.messages.seed import spoken
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, changed
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, changed, value_is
 from screenloop.suites.phone_core.worlds.records import first_name
 from screenloop.suites.phone_core.worlds.times import event_titled, length_min, planned
 
@@ -61,14 +61,14 @@ def plan_appointment(w: WorldView) -> Draft:
     """Plan an event with a place."""
     title, place, minutes = w.rng.choice(APPOINTMENTS)
     day = w.cast.day(w.rng.randrange(1, 27))
-    start = f"{w.rng.randrange(11, 18)}:{w.rng.choice(('05', '20', '35', '50'))}"
+    start = f"{w.rng.randrange(11, 18)}:{w.one_of('05', '20', '35', '50')}"
     end = later(start, minutes)
     return Draft(
         goal=f'I got an appointment for {spoken(day)}: "{title}" at {place}, from {start} to '
         f"{end}. Put it into my calendar.",
         params={"title": title, "day": day, "start": start, "end": end},
         checks=planned(
-            title, f"{title} is planned", date=day, start=start, end=end, location=Text(value=place)
+            title, f"{title} is planned", date=day, start=start, end=end, location=Text(place)
         ),
         golden=(call(calendar.add, title=title, date=day, start=start, end=end, location=place),),
     )
@@ -77,7 +77,7 @@ def plan_appointment(w: WorldView) -> Draft:
 @pack.template("plan_whole_day", apps=("calendar",))
 def plan_whole_day(w: WorldView) -> Draft:
     """Plan a whole day."""
-    title = w.rng.choice(("Day off", "Spring cleaning", "Moving day", "Trip to the sea"))
+    title = w.one_of("Day off", "Spring cleaning", "Moving day", "Trip to the sea")
     day = w.cast.day(w.rng.randrange(2, 27))
     return Draft(
         goal=f'Keep the whole of {spoken(day)} free for "{title}" in my calendar.',
@@ -92,10 +92,10 @@ def plan_weekly_course(w: WorldView) -> Draft:
     """Plan an event that repeats and reminds, in one of the calendars."""
     title, place = w.rng.choice(COURSES)
     day = w.cast.day(w.rng.randrange(2, 15))
-    start = f"{w.rng.randrange(16, 20)}:{w.rng.choice(('15', '30', '40'))}"
+    start = f"{w.rng.randrange(16, 20)}:{w.one_of('15', '30', '40')}"
     end = later(start, 90)
-    layer = w.rng.choice(("family", "health"))
-    before = w.rng.choice((10, 30, 60))
+    layer = w.one_of("family", "health")
+    before = w.one_of(10, 30, 60)
     return Draft(
         goal=f'From {spoken(day)} on, "{title}" takes place every week, {start} to {end}, at '
         f"{place}. Plan it among my {layer} events, and have me reminded {_ahead(before)} before.",
@@ -106,7 +106,7 @@ def plan_weekly_course(w: WorldView) -> Draft:
                 title,
                 "It is as asked for",
                 repeat="weekly",
-                location=Text(value=place),
+                location=Text(place),
                 calendar=layer,
                 reminder_min=before,
             ),
@@ -130,7 +130,7 @@ def plan_weekly_course(w: WorldView) -> Draft:
 @pack.template("repeat_event_once", apps=("calendar",), was="movies_again")
 def repeat_event_once(w: WorldView) -> Draft:
     """Plan the same event once more on another day."""
-    event = event_titled(w, w.rng.choice(("Movie night", "Design workshop", "Dentist")))
+    event = event_titled(w, w.one_of("Movie night", "Design workshop", "Dentist"))
     day = w.cast.day(w.rng.randrange(17, 27))
     return Draft(
         goal=f"{event.title} should take place a second time, with everything as it is the first "
@@ -142,8 +142,8 @@ def repeat_event_once(w: WorldView) -> Draft:
             date=day,
             start=event.start,
             end=event.end,
-            location=Text(value=event.location),
-            guests=Set(values=tuple(event.guests)),
+            location=Text(event.location),
+            guests=Set(tuple(event.guests)),
             note=event.note,
             reminder_min=event.reminder_min,
         ),
@@ -157,9 +157,9 @@ def repeat_event_once(w: WorldView) -> Draft:
 @pack.template("event_was_moved", apps=("calendar",))
 def event_was_moved(w: WorldView) -> Draft:
     """Move an event; its length stays."""
-    event = event_titled(w, w.rng.choice(("Dentist", "Car inspection", "Parents' evening")))
-    day = w.cast.day(w.rng.choice((9, 11, 12, 17, 18, 19)))
-    start = f"{w.rng.randrange(11, 16)}:{w.rng.choice(('05', '25', '55'))}"
+    event = event_titled(w, w.one_of("Dentist", "Car inspection", "Parents' evening"))
+    day = w.cast.day(w.one_of(9, 11, 12, 17, 18, 19))
+    start = f"{w.rng.randrange(11, 16)}:{w.one_of('05', '25', '55')}"
     end = later(start, length_min(event))
     return Draft(
         goal=f"{event.title} was moved to {spoken(day)}, {start}. It takes as long as it was "
@@ -201,7 +201,7 @@ def remind_of_event(w: WorldView) -> Draft:
 @pack.template("lesson_falls_through", apps=("calendar",))
 def lesson_falls_through(w: WorldView) -> Draft:
     """Leave out one day of a repeated event."""
-    event = event_titled(w, w.rng.choice(("Yoga class", "Piano lesson")))
+    event = event_titled(w, w.one_of("Yoga class", "Piano lesson"))
     first = int(event.date[-2:])
     day = f"2026-03-{first + 7 * w.rng.randrange(1, 4):02d}"
     return Draft(
@@ -213,7 +213,7 @@ def lesson_falls_through(w: WorldView) -> Draft:
                 "calendar.events",
                 event.id,
                 f"{event.title} is left out on {spoken(day)} only",
-                skips=Set(values=(day,)),
+                skips=Set((day,)),
             ),
         ),
         golden=(call(calendar.skip, event=event.id, date=day),),
@@ -224,8 +224,8 @@ def lesson_falls_through(w: WorldView) -> Draft:
 def new_place_and_layer(w: WorldView) -> Draft:
     """Correct several details of an event."""
     event = w.pick(w.state(State).events, lambda e: e.title.startswith(("Lunch", "Brunch")))
-    place = w.rng.choice(("Blue Fig", "Noodle Yard", "The Copper Pan"))
-    note = w.rng.choice(("Table by the window", "Bring the photos", "Ask about the cabin"))
+    place = w.one_of("Blue Fig", "Noodle Yard", "The Copper Pan")
+    note = w.one_of("Table by the window", "Bring the photos", "Ask about the cabin")
     return Draft(
         goal=f'{event.title} takes place at {place}. It is a family matter, and "{note}" belongs '
         "with it as a note. Bring my calendar up to date.",
@@ -239,9 +239,9 @@ def new_place_and_layer(w: WorldView) -> Draft:
                 says=f"The {field} is right",
             )
             for field, value in (
-                ("location", Text(value=place)),
+                ("location", Text(place)),
                 ("calendar", "family"),
-                ("note", Text(value=note)),
+                ("note", Text(note)),
             )
         ),
         golden=(
@@ -254,8 +254,8 @@ def new_place_and_layer(w: WorldView) -> Draft:
 def answer_invitation(w: WorldView) -> Draft:
     """Answer an invitation."""
     event = w.pick(w.state(State).events, lambda e: bool(e.organiser))
-    reply, words = w.rng.choice(
-        (("yes", "I will come"), ("no", "I cannot come"), ("maybe", "I do not know yet if I can"))
+    reply, words = w.one_of(
+        ("yes", "I will come"), ("no", "I cannot come"), ("maybe", "I do not know yet if I can")
     )
     return Draft(
         goal=f"{event.organiser} wants to know whether I come to what we have on "
@@ -276,7 +276,7 @@ def answer_invitation(w: WorldView) -> Draft:
 @pack.template("other_guest_comes", apps=("calendar",))
 def other_guest_comes(w: WorldView) -> Draft:
     """Swap a guest of an event."""
-    event = event_titled(w, w.rng.choice(("Movie night", "Quarterly planning", "Team sync")))
+    event = event_titled(w, w.one_of("Movie night", "Quarterly planning", "Team sync"))
     gone = w.rng.choice(event.guests)
     comes = w.pick(w.state(Contacts).people, lambda p: p.name not in event.guests).name
     guests = (*(name for name in event.guests if name != gone), comes)
@@ -285,10 +285,7 @@ def other_guest_comes(w: WorldView) -> Draft:
         params={"event": event.id, "gone": gone, "comes": comes},
         checks=(
             changed(
-                "calendar.events",
-                event.id,
-                f"{comes} comes, {gone} does not",
-                guests=Set(values=guests),
+                "calendar.events", event.id, f"{comes} comes, {gone} does not", guests=Set(guests)
             ),
         ),
         golden=(
@@ -301,8 +298,8 @@ def other_guest_comes(w: WorldView) -> Draft:
 @pack.template("arrange_calendar", apps=("calendar",))
 def arrange_calendar(w: WorldView) -> Draft:
     """Change how the calendar shows and how new events begin."""
-    layer = w.rng.choice(("work", "family", "health"))
-    before = w.rng.choice((5, 10, 30, 60))
+    layer = w.one_of("work", "family", "health")
+    before = w.one_of(5, 10, 30, 60)
     return Draft(
         goal=f"I am on holiday: I do not want to see my {layer} events for now, but keep them. "
         f"Weeks should begin on Sunday, and what I plan from now on should remind me "
@@ -310,12 +307,11 @@ def arrange_calendar(w: WorldView) -> Draft:
         params={"layer": layer, "before": before},
         checks=(
             changed("calendar.layers", layer, f"The {layer} events are not shown", shown=False),
-            Value(app="calendar", path="sunday_first", to=True, says="Weeks begin on Sunday"),
-            Value(
-                app="calendar",
-                path="default_reminder_min",
-                to=before,
-                says=f"New events remind {_ahead(before)} before",
+            value_is("calendar.sunday_first", "Weeks begin on Sunday", True),
+            value_is(
+                "calendar.default_reminder_min",
+                f"New events remind {_ahead(before)} before",
+                before,
             ),
         ),
         golden=(

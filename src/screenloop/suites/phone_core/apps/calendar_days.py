@@ -34,7 +34,7 @@ def end_of_busy_day(w: WorldView) -> Draft:
     return Draft(
         goal=f"From when on am I free on {spoken(day)}, with everything done that I have planned?",
         params={"day": day},
-        checks=(AnswerIs(to=Time(value=end), says="The end of the last event"),),
+        checks=(AnswerIs(to=Time(end), says="The end of the last event"),),
         golden=(look(calendar.day_events, day=day), Answer(text=end)),
     )
 
@@ -47,13 +47,13 @@ def detail_of_flight(w: WorldView) -> Draft:
     code = f"{w.rng.choice('BKQX')}{w.rng.randrange(2, 10)}{w.rng.choice('RTZ')}" + str(
         w.rng.randrange(100, 1000)
     )
-    words, fact = w.rng.choice((("booking code", code), ("seat", seat)))
+    words, fact = w.one_of(("booking code", code), ("seat", seat))
     return Draft(
         goal=f"They ask me for the {words} of my flight to Mirador. What is it? Just the {words}, "
         "please.",
         params={"fact": fact},
         patches=(set_row("calendar.events", flight.id, note=f"Seat {seat}, booking {code}"),),
-        checks=(AnswerIs(to=Text(value=fact), says=f"The {words} is right"),),
+        checks=(AnswerIs(to=Text(fact), says=f"The {words} is right"),),
         golden=(look(calendar.get, event=flight.id, date=flight.date), Answer(text=fact)),
     )
 
@@ -82,7 +82,7 @@ def names_of_guests(w: WorldView) -> Draft:
     return Draft(
         goal=f"Who is invited to {event.title}? Answer with the full names only.",
         params={"event": event.id},
-        checks=(AnswerIs(to=Set(values=tuple(event.guests)), says="All guests, nobody else"),),
+        checks=(AnswerIs(to=Set(tuple(event.guests)), says="All guests, nobody else"),),
         golden=(
             look(calendar.get, event=event.id, date=event.date),
             Answer(text=", ".join(event.guests)),
@@ -98,10 +98,10 @@ def resolve_collision(w: WorldView) -> Draft:
     """Move the owner's one of two events that overlap to the end of the other."""
     meeting = event_titled(w, "Budget meeting")
     mine = event_titled(w, "Supplier call")
-    day = w.cast.day(w.rng.choice((1, 2, 3, 4, 9, 11)))
-    start = f"{w.rng.randrange(14, 17)}:{w.rng.choice(('00', '15', '30'))}"
+    day = w.cast.day(w.one_of(1, 2, 3, 4, 9, 11))
+    start = f"{w.rng.randrange(14, 17)}:{w.one_of('00', '15', '30')}"
     end = later(start, 60 + 15 * w.rng.randrange(3))
-    own_start, minutes = later(start, 30), w.rng.choice((40, 45, 50))
+    own_start, minutes = later(start, 30), w.one_of(40, 45, 50)
     return Draft(
         goal=f"On {spoken(day)} two things for work are at the same time. One I was invited to, "
         "the other is my own. Move my own one so that it starts right when the other is over. It "
@@ -136,7 +136,7 @@ def resolve_collision(w: WorldView) -> Draft:
 @pack.template("away_for_a_day", apps=("calendar",))
 def away_for_a_day(w: WorldView) -> Draft:
     """Clear a day: decline, leave out, delete, each where it is right."""
-    day = w.cast.day(w.rng.choice((2, 3)))
+    day = w.cast.day(w.one_of(2, 3))
     golden: list[Tool] = [look(calendar.day_events, day=day)]
     checks: list[Check] = []
     for event in (o.event for o in on_day(w, day)):
@@ -151,7 +151,7 @@ def away_for_a_day(w: WorldView) -> Draft:
                     "calendar.events",
                     ids,
                     f"{says} is left out on that day only",
-                    skips=Set(values=(day,)),
+                    skips=Set((day,)),
                 )
             )
         else:
@@ -170,7 +170,7 @@ def away_for_a_day(w: WorldView) -> Draft:
 def answer_all_invitations(w: WorldView) -> Draft:
     """Answer all invitations, by which kind of event they are."""
     asked = w.state(State).events.where(lambda e: bool(e.organiser))
-    work, private = w.rng.choice((("no", "yes"), ("yes", "no"), ("maybe", "yes")))
+    work, private = w.one_of(("no", "yes"), ("yes", "no"), ("maybe", "yes"))
     words = {"no": "decline", "yes": "accept", "maybe": "answer with a maybe"}
     replies = {e.id: work if e.calendar == "work" else private for e in asked}
     return Draft(

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer
-from screenloop.criteria import AnswerIs, Changed, Count, Text, Time, Value
+from screenloop.criteria import AnswerIs, Changed, Text, Time
 from screenloop.phone.apps.calendar.state import later
 from screenloop.phone.apps.clock import actions as clock
 from screenloop.phone.apps.clock.state import State, Zone
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    add_row,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-    set_row,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
 from screenloop.suites.phone_core.worlds.times import alarm_labelled, weekdays
 
 pack = Pack("time")
@@ -39,14 +29,14 @@ def _chosen(w: WorldView) -> list[Zone]:
 def repeating_alarm(w: WorldView) -> Draft:
     """Set an alarm that repeats on some weekdays."""
     label, days = w.rng.choice(LABELS), w.rng.choice(DAY_CHOICES)
-    time = f"{w.rng.randrange(5, 9):02d}:{w.rng.choice(('05', '20', '35', '50'))}"
+    time = f"{w.rng.randrange(5, 9):02d}:{w.one_of('05', '20', '35', '50')}"
     return Draft(
         goal=f'Wake me on {weekdays(days)} at {time} from now on; call it "{label}".',
         params={"label": label, "days": days, "time": time},
         checks=(
             added("clock.alarms", f"An alarm rings at {time}", time=time, enabled=True),
             added("clock.alarms", f"It rings on {weekdays(days)}", days=days),
-            added("clock.alarms", f"It is called {label}", label=Text(value=label)),
+            added("clock.alarms", f"It is called {label}", label=Text(label)),
         ),
         golden=(call(clock.add_alarm, time=time, label=label, days=days),),
     )
@@ -55,37 +45,35 @@ def repeating_alarm(w: WorldView) -> Draft:
 @pack.template("switch_alarm", apps=("clock",))
 def switch_alarm(w: WorldView) -> Draft:
     """Turn one alarm on or off."""
-    label, on, words = w.rng.choice(
+    label, on, words = w.one_of(
         (
-            (
-                "School run",
-                True,
-                "The holidays are over: from now on, my phone must ring for the school run again.",
-            ),
-            (
-                "Work",
-                False,
-                "I am on holiday. My phone must not ring on work days for now, but I "
-                "want to use that alarm again afterwards.",
-            ),
-            (
-                "Gym",
-                False,
-                "I hurt my knee. Do not let the phone ring for the gym for now; I will "
-                "need that alarm again.",
-            ),
-            (
-                "Lunch break",
-                True,
-                "Make sure that I am called to today's lunch break: I have an alarm for it.",
-            ),
-            (
-                "Weekend",
-                False,
-                "I want to sleep in at weekends for a while. Silence the alarm that "
-                "I have for that, but keep it.",
-            ),
-        )
+            "School run",
+            True,
+            "The holidays are over: from now on, my phone must ring for the school run again.",
+        ),
+        (
+            "Work",
+            False,
+            "I am on holiday. My phone must not ring on work days for now, but I "
+            "want to use that alarm again afterwards.",
+        ),
+        (
+            "Gym",
+            False,
+            "I hurt my knee. Do not let the phone ring for the gym for now; I will "
+            "need that alarm again.",
+        ),
+        (
+            "Lunch break",
+            True,
+            "Make sure that I am called to today's lunch break: I have an alarm for it.",
+        ),
+        (
+            "Weekend",
+            False,
+            "I want to sleep in at weekends for a while. Silence the alarm that "
+            "I have for that, but keep it.",
+        ),
     )
     alarm = alarm_labelled(w, label)
     return Draft(
@@ -107,8 +95,8 @@ def switch_alarm(w: WorldView) -> Draft:
 def later_on_more_days(w: WorldView) -> Draft:
     """Let an alarm ring at another time and on one more day."""
     alarm = alarm_labelled(w, "Gym")
-    minutes = w.rng.choice((10, 20, 35, 40))
-    day, words = w.rng.choice((("6", "Saturdays"), ("5", "Fridays"), ("7", "Sundays")))
+    minutes = w.one_of(10, 20, 35, 40)
+    day, words = w.one_of(("6", "Saturdays"), ("5", "Fridays"), ("7", "Sundays"))
     time, days = later(alarm.time, minutes), f"{alarm.days},{day}"
     return Draft(
         goal=f"I will start for the gym {minutes} minutes later from now on, and go on {words} as "
@@ -136,8 +124,8 @@ def later_on_more_days(w: WorldView) -> Draft:
 @pack.template("gentler_alarm", apps=("clock",))
 def gentler_alarm(w: WorldView) -> Draft:
     """Change how an alarm wakes."""
-    alarm = alarm_labelled(w, w.rng.choice(("Work", "Weekend")))
-    sound = w.rng.choice(("Ripple", "Chimes", "Marimba", "Rooster"))
+    alarm = alarm_labelled(w, w.one_of("Work", "Weekend"))
+    sound = w.one_of("Ripple", "Chimes", "Marimba", "Rooster")
     if sound == alarm.sound:
         sound = "Rooster"
     words = "on work days" if alarm.label == "Work" else "at weekends"
@@ -173,26 +161,25 @@ def gentler_alarm(w: WorldView) -> Draft:
 def delete_unused_alarms(w: WorldView) -> Draft:
     """Delete the alarms that are off."""
     alarms = list(w.state(State).alarms)
-    off = sorted(w.sample(alarms, w.rng.choice((2, 3, 3))), key=lambda a: a.time)
+    off = sorted(w.sample(alarms, w.one_of(2, 3, 3)), key=lambda a: a.time)
     return Draft(
         goal="Tidy up my alarms: those that are switched off can go for good.",
         params={"off": [a.id for a in off]},
-        patches=tuple(set_row("clock.alarms", a.id, enabled=a not in off) for a in alarms),
+        patches=tuple(template.set_row("clock.alarms", a.id, enabled=a not in off) for a in alarms),
         checks=(
-            removed(
+            template.removed(
                 "clock.alarms",
                 "All alarms that were off are gone",
                 weight=2,
                 count=len(off),
                 enabled=False,
             ),
-            Count(
-                app="clock",
-                table="alarms",
-                where={"enabled": True},
+            template.counted(
+                "clock.alarms",
+                "All others are still there",
+                len(alarms) - len(off),
                 weight=0,
-                equals=len(alarms) - len(off),
-                says="All others are still there",
+                enabled=True,
             ),
         ),
         golden=tuple(call(clock.delete_alarm, alarm=a.id) for a in off),
@@ -209,8 +196,8 @@ def first_alarm_of_day(w: WorldView) -> Draft:
     return Draft(
         goal=f"At what time do I hear the first alarm on {weekdays(day)}?",
         params={"day": day},
-        patches=tuple(set_row("clock.alarms", a.id, enabled=a.id in on) for a in alarms),
-        checks=(AnswerIs(to=Time(value=min(ringing)), says="The first one that is on"),),
+        patches=tuple(template.set_row("clock.alarms", a.id, enabled=a.id in on) for a in alarms),
+        checks=(AnswerIs(to=Time(min(ringing)), says="The first one that is on"),),
         golden=(look(clock.list_alarms), Answer(text=min(ringing))),
     )
 
@@ -221,8 +208,8 @@ def first_alarm_of_day(w: WorldView) -> Draft:
 @pack.template("labelled_timer", apps=("clock",), was="time_the_eggs")
 def labelled_timer(w: WorldView) -> Draft:
     """Start a timer with a label."""
-    label = w.rng.choice(("Eggs", "Tea", "Face mask", "Plank", "Steak"))
-    minutes, seconds = w.rng.choice((2, 3, 6, 7, 11, 12)), w.rng.choice((5, 10, 15, 20))
+    label = w.one_of("Eggs", "Tea", "Face mask", "Plank", "Steak")
+    minutes, seconds = w.one_of(2, 3, 6, 7, 11, 12), w.one_of(5, 10, 15, 20)
     words = f"{minutes} minutes and {seconds} seconds"
     return Draft(
         goal=f'Give me a signal in {words}, marked "{label}". Start now.',
@@ -235,7 +222,7 @@ def labelled_timer(w: WorldView) -> Draft:
                 total_s=60 * minutes + seconds,
                 state="running",
             ),
-            added("clock.countdowns", f"It is marked {label}", label=Text(value=label)),
+            added("clock.countdowns", f"It is marked {label}", label=Text(label)),
         ),
         golden=(call(clock.start_countdown, minutes=minutes, seconds=seconds, label=label),),
     )
@@ -247,7 +234,7 @@ def kitchen_timers(w: WorldView) -> Draft:
     labels = w.rng.sample(("Rice", "Potatoes", "Soup", "Beans", "Pudding"), 3)
     going, gone, _ = w.rng.sample((1, 2, 3), 3)
     rows = tuple(
-        add_row(
+        template.add_row(
             "clock.countdowns",
             label=label,
             total_s=900,
@@ -269,7 +256,7 @@ def kitchen_timers(w: WorldView) -> Draft:
                 f"The timer for {labels[going - 1]} runs",
                 state="running",
             ),
-            removed(
+            template.removed(
                 "clock.countdowns", f"The timer for {labels[gone - 1]} is gone", id=f"timer{gone}"
             ),
         ),
@@ -295,7 +282,7 @@ def other_city(w: WorldView) -> Draft:
         params={"gone": gone.id, "comes": comes.id},
         checks=(
             added("clock.cities", f"{comes.name} is there", zone=comes.id),
-            removed("clock.cities", f"{gone.name} is not", zone=gone.id),
+            template.removed("clock.cities", f"{gone.name} is not", zone=gone.id),
         ),
         golden=(call(clock.add_city, zone=comes.id), call(clock.remove_city, zone=gone.id)),
     )
@@ -305,14 +292,14 @@ def other_city(w: WorldView) -> Draft:
 def time_in_city(w: WorldView) -> Draft:
     """Tell what time it is elsewhere when it is a time here."""
     zone = w.rng.choice(_chosen(w))
-    here = f"{w.rng.randrange(6, 21):02d}:{w.rng.choice(('05', '15', '40', '55'))}"
+    here = f"{w.rng.randrange(6, 21):02d}:{w.one_of('05', '15', '40', '55')}"
     minutes = int(here[:2]) * 60 + int(here[3:]) + zone.offset_min
     there = f"{minutes // 60 % 24:02d}:{minutes % 60:02d}"
     return Draft(
         goal=f"I will call my colleague in {zone.name} when it is {here} here. What will the "
         "clock over there show?",
         params={"zone": zone.id, "here": here},
-        checks=(AnswerIs(to=Time(value=there), says=f"The time in {zone.name}"),),
+        checks=(AnswerIs(to=Time(there), says=f"The time in {zone.name}"),),
         golden=(look(clock.convert, zone=zone.id, here=here), Answer(text=there)),
     )
 
@@ -320,7 +307,7 @@ def time_in_city(w: WorldView) -> Draft:
 @pack.template("sleep_enough", apps=("clock",))
 def sleep_enough(w: WorldView) -> Draft:
     """Set bedtime so that a night is as long as wanted."""
-    hours, wake = w.rng.choice((7, 8, 9)), w.rng.choice(("05:45", "06:10", "07:20", "07:55"))
+    hours, wake = w.one_of(7, 8, 9), w.one_of("05:45", "06:10", "07:20", "07:55")
     minutes = (int(wake[:2]) - hours) % 24 * 60 + int(wake[3:])
     bedtime = f"{minutes // 60:02d}:{minutes % 60:02d}"
     return Draft(
@@ -328,9 +315,9 @@ def sleep_enough(w: WorldView) -> Draft:
         "Set up my phone's plan for the night like that, and let it apply from now on.",
         params={"bedtime": bedtime, "wake": wake},
         checks=(
-            Value(app="clock", path="bedtime", to=bedtime, says=f"Bedtime is {bedtime}"),
-            Value(app="clock", path="wake", to=wake, says=f"I get up at {wake}"),
-            Value(app="clock", path="bedtime_on", to=True, says="The plan applies"),
+            template.value_is("clock.bedtime", f"Bedtime is {bedtime}", bedtime),
+            template.value_is("clock.wake", f"I get up at {wake}", wake),
+            template.value_is("clock.bedtime_on", "The plan applies", True),
         ),
         golden=(
             call(clock.set_bedtime, bedtime=bedtime, wake=wake),

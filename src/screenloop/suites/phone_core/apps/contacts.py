@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer, Tool
-from screenloop.criteria import AnswerIs, Changed, Count, Date, Set, Text
+from screenloop.criteria import AnswerIs, Changed, Date, Set, Text
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.declare.cast import CITIES
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-    set_row,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
 
 pack = Pack("communication")
 
@@ -28,7 +19,7 @@ def save_contact(w: WorldView) -> Draft:
     """Save somebody new with a number and a group."""
     name = w.rng.choice(NEW_NAMES)
     phone = f"555-0{w.rng.randrange(100, 1000)}"
-    group, words = w.rng.choice((("work", "work"), ("family", "family"), ("friends", "friends")))
+    group, words = w.one_of(("work", "work"), ("family", "family"), ("friends", "friends"))
     return Draft(
         goal=f"Save {name} with the number {phone} in my contacts, among my {words} contacts.",
         params={"name": name, "phone": phone, "group": group},
@@ -37,16 +28,13 @@ def save_contact(w: WorldView) -> Draft:
                 "contacts.people",
                 f"{name} is saved with the number",
                 weight=2,
-                name=Text(value=name),
-                phone=Text(value=phone, mode="digits"),
+                name=Text(name),
+                phone=Text(phone, mode="digits"),
                 email="",
                 city="",
             ),
             added(
-                "contacts.people",
-                f"{name} is in the group {group}",
-                name=Text(value=name),
-                group=group,
+                "contacts.people", f"{name} is in the group {group}", name=Text(name), group=group
             ),
         ),
         golden=(call(contacts.add, name=name, phone=phone, group=group),),
@@ -74,7 +62,7 @@ def delete_contact(w: WorldView) -> Draft:
     return Draft(
         goal=f"I no longer know {person.name} from {person.city}. Delete that contact.",
         params={"person": person.id},
-        checks=(removed("contacts.people", f"{person.name} is gone", id=person.id),),
+        checks=(template.removed("contacts.people", f"{person.name} is gone", id=person.id),),
         golden=(call(contacts.delete, person=person.id),),
     )
 
@@ -88,7 +76,7 @@ def phone_of_contact(w: WorldView) -> Draft:
         params={"person": person.id},
         checks=(
             AnswerIs(
-                to=Text(value=person.phone, mode="digits"), says="The number in the answer is right"
+                to=Text(person.phone, mode="digits"), says="The number in the answer is right"
             ),
         ),
         golden=(look(contacts.get, person=person.id), Answer(text=person.phone)),
@@ -105,10 +93,7 @@ def moved_to_city(w: WorldView) -> Draft:
         params={"person": person.id, "city": city},
         checks=(
             changed(
-                "contacts.people",
-                person.id,
-                f"{person.name} lives in {city}",
-                city=Text(value=city),
+                "contacts.people", person.id, f"{person.name} lives in {city}", city=Text(city)
             ),
         ),
         golden=(_corrected(person, city=city),),
@@ -134,7 +119,7 @@ def couple_moves_in(w: WorldView) -> Draft:
                 says=f"{p.name}: {field} is {city if field == 'city' else 'family'}",
             )
             for p in pair
-            for field, value in (("city", Text(value=city)), ("group", "family"))
+            for field, value in (("city", Text(city)), ("group", "family"))
         ),
         golden=tuple(_corrected(p, city=city, group="family") for p in pair),
     )
@@ -169,7 +154,7 @@ def block_caller(w: WorldView) -> Draft:
 def note_on_contact(w: WorldView) -> Draft:
     """Note something about somebody."""
     person = w.pick(w.state(contacts.State).people)
-    note = w.rng.choice(("Allergic to nuts", "Prefers calls after six", "Has the spare key"))
+    note = w.one_of("Allergic to nuts", "Prefers calls after six", "Has the spare key")
     return Draft(
         goal=f'Keep this with the contact of {person.name}: "{note}"',
         params={"person": person.id, "note": note},
@@ -178,7 +163,7 @@ def note_on_contact(w: WorldView) -> Draft:
                 "contacts.people",
                 person.id,
                 f"The contact of {person.name} says so",
-                note=Text(value=note),
+                note=Text(note),
             ),
         ),
         golden=(call(contacts.write_note, person=person.id, note=note),),
@@ -194,7 +179,9 @@ def only_favourite(w: WorldView) -> Draft:
     return Draft(
         goal=f"Of my favourite people, only {kept.name} should stay a favourite.",
         params={"kept": kept.id},
-        patches=tuple(set_row("contacts.people", p.id, favourite=p in chosen) for p in people),
+        patches=tuple(
+            template.set_row("contacts.people", p.id, favourite=p in chosen) for p in people
+        ),
         checks=(
             changed(
                 "contacts.people",
@@ -203,13 +190,7 @@ def only_favourite(w: WorldView) -> Draft:
                 weight=2,
                 favourite=False,
             ),
-            Count(
-                app="contacts",
-                table="people",
-                where={"favourite": True},
-                equals=1,
-                says="One favourite is left",
-            ),
+            template.counted("contacts.people", "One favourite is left", 1, favourite=True),
         ),
         golden=tuple(call(contacts.favourite, person=p.id, on=False) for p in dropped),
     )
@@ -225,7 +206,7 @@ def who_lives_in(w: WorldView) -> Draft:
         goal=f"I am going to {city}. Which of my contacts live there? Answer with their full "
         "names only.",
         params={"city": city},
-        checks=(AnswerIs(to=Set(values=names), says="All of them, and nobody else"),),
+        checks=(AnswerIs(to=Set(names), says="All of them, and nobody else"),),
         golden=(look(contacts.search, text=city), Answer(text=", ".join(names))),
     )
 
@@ -237,7 +218,7 @@ def birthday_of_contact(w: WorldView) -> Draft:
     return Draft(
         goal=f"On which date was {person.name} born? I need the year as well.",
         params={"person": person.id},
-        checks=(AnswerIs(to=Date(value=person.birthday), says="The date is right"),),
+        checks=(AnswerIs(to=Date(person.birthday), says="The date is right"),),
         golden=(look(contacts.get, person=person.id), Answer(text=person.birthday)),
     )
 
@@ -248,8 +229,8 @@ def new_colleague(w: WorldView) -> Draft:
     name = w.rng.choice(NEW_NAMES)
     phone = f"555-{w.rng.randrange(100, 1000)}-{w.rng.randrange(1000, 10_000)}"
     email = f"{name.split()[0].lower()}@example.org"
-    city, note = w.rng.choice(CITIES), w.rng.choice(("Desk on floor 3", "Speaks Italian"))
-    saved = Text(value=name)
+    city, note = w.rng.choice(CITIES), w.one_of("Desk on floor 3", "Speaks Italian")
+    saved = Text(name)
     return Draft(
         goal=f"{name} starts at work today and lives in {city}. The number is {phone}, the email "
         f'{email}. Save all that, make {name.split()[0]} a favourite of mine, and keep "{note}" '
@@ -261,15 +242,13 @@ def new_colleague(w: WorldView) -> Draft:
                 "All details are saved",
                 weight=2,
                 name=saved,
-                phone=Text(value=phone, mode="digits"),
-                email=Text(value=email),
-                city=Text(value=city),
+                phone=Text(phone, mode="digits"),
+                email=Text(email),
+                city=Text(city),
                 group="work",
             ),
             added("contacts.people", f"{name} is a favourite", name=saved, favourite=True),
-            added(
-                "contacts.people", f"The contact says: {note}", name=saved, note=Text(value=note)
-            ),
+            added("contacts.people", f"The contact says: {note}", name=saved, note=Text(note)),
         ),
         golden=(
             call(contacts.add, name=name, phone=phone, email=email, city=city, group="work"),

@@ -5,23 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from screenloop.actions import Answer
-from screenloop.criteria import Added, AnswerIs, Changed, Check, Count, Date, Number, Text
+from screenloop.criteria import Added, AnswerIs, Changed, Check, Date, Number, Text
 from screenloop.phone.apps.gallery import actions as gallery
 from screenloop.phone.apps.gallery.seed import Photo
 from screenloop.phone.apps.gallery.state import State, found
 from screenloop.phone.apps.messages.seed import spoken
 from screenloop.phone.declare.cast import CITIES
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-    set_row,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
 from screenloop.suites.phone_core.worlds.money import day_of
 from screenloop.suites.phone_core.worlds.records import listed
 
@@ -115,8 +106,8 @@ def correct_photo_details(w: WorldView) -> Draft:
         f'and call it "{title}".',
         params={"photo": photo.id, "title": title, "place": place},
         checks=(
-            _photo(photo, f"It was taken in {place}", place=Text(value=place)),
-            _photo(photo, f"It is called {title}", title=Text(value=title)),
+            _photo(photo, f"It was taken in {place}", place=Text(place)),
+            _photo(photo, f"It is called {title}", title=Text(title)),
         ),
         golden=(call(gallery.edit, photo=photo.id, title=title, place=place),),
     )
@@ -128,11 +119,9 @@ def oldest_of_album(w: WorldView) -> Draft:
     s = w.state(State)
     album = w.pick(s.albums, lambda a: a.id != "album2")
     photo = [p for p in shown_photos(w) if p.album == album.id][-1]
-    title = w.rng.choice(("Where it began", "The very first", "How it all started"))
+    title = w.one_of("Where it began", "The very first", "How it all started")
     checks = [
-        _photo(
-            photo, f"The oldest photo of {album.name} is called {title}", title=Text(value=title)
-        )
+        _photo(photo, f"The oldest photo of {album.name} is called {title}", title=Text(title))
     ]
     golden = [call(gallery.edit, photo=photo.id, title=title, place=photo.place)]
     if not photo.favourite:
@@ -158,7 +147,7 @@ def collect_in_new_album(w: WorldView) -> Draft:
         goal=f'I need a new album "{name}" with three pictures in it: {titles}.',
         params={"name": name, "photos": [photo.id for photo in photos]},
         checks=(
-            added("gallery.albums", f"There is an album {name}", name=Text(value=name)),
+            added("gallery.albums", f"There is an album {name}", name=Text(name)),
             *(_photo(photo, f"{photo.title} is in it", album=album) for photo in photos),
         ),
         golden=(
@@ -171,7 +160,7 @@ def collect_in_new_album(w: WorldView) -> Draft:
 @pack.template("dissolve_album", apps=("gallery",))
 def dissolve_album(w: WorldView) -> Draft:
     """Keep a few photos of an album in another one, and give the album up."""
-    album, target = w.rng.choice((("album3", FAMILY), ("album5", FAMILY), ("album4", GARDEN)))
+    album, target = w.one_of(("album3", FAMILY), ("album5", FAMILY), ("album4", GARDEN))
     s = w.state(State)
     inside = s.photos.where(lambda p: p.album == album)
     kept = w.sample(inside, 2, lambda p: not p.trashed)
@@ -183,7 +172,7 @@ def dissolve_album(w: WorldView) -> Draft:
         "album. The pictures left in it may go wherever they go by themselves.",
         params={"album": album, "kept": [photo.id for photo in kept]},
         checks=(
-            removed("gallery.albums", f"{name} is gone", id=album),
+            template.removed("gallery.albums", f"{name} is gone", id=album),
             *(_photo(photo, f"{photo.title} is in {other}", album=target) for photo in kept),
             changed(
                 "gallery.photos",
@@ -210,8 +199,10 @@ def delete_for_good(w: WorldView) -> Draft:
         "away before: none of them can be brought back.",
         params={"photo": photo.id},
         checks=(
-            removed("gallery.photos", f"{photo.title} is gone for good", weight=2, id=photo.id),
-            removed(
+            template.removed(
+                "gallery.photos", f"{photo.title} is gone for good", weight=2, id=photo.id
+            ),
+            template.removed(
                 "gallery.photos", "So are the pictures of the trash", count=len(gone), trashed=True
             ),
         ),
@@ -228,7 +219,7 @@ def selfie_into_album(w: WorldView) -> Draft:
     album = w.pick(s.albums, lambda a: a.id not in ("album1", "album2"))
     photo = f"photo{len(s.photos) + 1}"
     taken: dict[str, Any] = {"kind": "portrait", "trashed": False}
-    called: dict[str, Any] = {"title": Text(value=title), "place": Text(value=place)}
+    called: dict[str, Any] = {"title": Text(title), "place": Text(place)}
     return Draft(
         goal=f'Take a selfie right now. It should be called "{title}" with {place} as its place, '
         f"and be kept in the album {album.name}.",
@@ -269,15 +260,12 @@ def tidy_files(w: WorldView) -> Draft:
         allowed=("gallery.files.modified_at",),
         checks=(
             changed(
-                "gallery.files",
-                renamed.id,
-                f"{renamed.name} is called {name}",
-                name=Text(value=name),
+                "gallery.files", renamed.id, f"{renamed.name} is called {name}", name=Text(name)
             ),
             changed(
                 "gallery.files", moved.id, f"{moved.name} is in {folder.name}", folder=folder.id
             ),
-            removed("gallery.files", f"{deleted.name} is gone", id=deleted.id),
+            template.removed("gallery.files", f"{deleted.name} is gone", id=deleted.id),
         ),
         golden=(
             call(gallery.rename_file, file=renamed.id, name=name),
@@ -296,8 +284,8 @@ def largest_document(w: WorldView) -> Draft:
     return Draft(
         goal="Which document on my phone takes the most space? Tell me just its name.",
         params={"file": file.id},
-        patches=(set_row("gallery.files", file.id, size_kb=size_kb),),
-        checks=(AnswerIs(to=Text(value=file.name), says="The largest document"),),
+        patches=(template.set_row("gallery.files", file.id, size_kb=size_kb),),
+        checks=(AnswerIs(to=Text(file.name), says="The largest document"),),
         golden=(
             *(look(gallery.folder_files, folder=folder.id) for folder in s.folders),
             Answer(text=file.name),
@@ -332,9 +320,9 @@ def when_and_where_taken(w: WorldView) -> Draft:
         goal=f'On which day, and in which town, did I take the picture "{photo.title}"?',
         params={"photo": photo.id},
         checks=(
-            AnswerIs(to=Date(value=day), weight=2, says="The day in the answer is right"),
+            AnswerIs(to=Date(day), weight=2, says="The day in the answer is right"),
             AnswerIs(
-                to=Text(value=photo.place, mode="contains", others=others), says="The town is right"
+                to=Text(photo.place, mode="contains", others=others), says="The town is right"
             ),
         ),
         golden=(look(gallery.get, photo=photo.id), Answer(text=f"{spoken(day)}, {photo.place}")),
@@ -354,13 +342,7 @@ def unstar_all_but_one(w: WorldView) -> Draft:
             changed(
                 "gallery.photos", ids, "The older ones are no favourites", weight=2, favourite=False
             ),
-            Count(
-                app="gallery",
-                table="photos",
-                where={"favourite": True},
-                equals=1,
-                says="One favourite is left",
-            ),
+            template.counted("gallery.photos", "One favourite is left", 1, favourite=True),
         ),
         golden=tuple(call(gallery.favourite, photo=photo, on=False) for photo in ids),
     )

@@ -13,27 +13,9 @@ from screenloop.phone.apps.messages.state import messages_of, person_of
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.phone.apps.notes import seed as notes_seed
 from screenloop.phone.apps.notes.state import State as Notes
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-    set_row,
-)
-from screenloop.suites.phone_core.worlds.records import (
-    at_s,
-    chat_with,
-    first_name,
-    message_in,
-    new_note_id,
-    note_titled,
-    quiet,
-    texted,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
+from screenloop.suites.phone_core.worlds import records
 
 pack = Pack("communication")
 
@@ -46,7 +28,7 @@ def schedule_for_two(w: WorldView) -> Draft:
     """Have one text go out to two people at different times."""
     f = facts(w.cast)
     people = w.rng.sample((f.dinner, f.flat, f.trip, f.club, f.party), 2)
-    text = w.rng.choice(("Lunch is at my place on Sunday.", "Do not forget to vote today."))
+    text = w.one_of("Lunch is at my place on Sunday.", "Do not forget to vote today.")
     day = w.cast.day(w.rng.randrange(2, 8))
     clocks = w.rng.sample(("08:30", "10:15", "12:45", "17:30", "20:15"), 2)
     plan = list(zip(people, clocks, strict=True))
@@ -58,16 +40,16 @@ def schedule_for_two(w: WorldView) -> Draft:
             added(
                 "messages.scheduled",
                 f"It goes out to {person.name}",
-                phone=Text(value=person.phone, mode="digits"),
-                text=Text(value=text),
-                at_s=at_s(day, clock),
+                phone=Text(person.phone, mode="digits"),
+                text=Text(text),
+                at_s=records.at_s(day, clock),
             )
             for person, clock in plan
         ),
         golden=tuple(
             call(
                 messages.schedule,
-                thread=chat_with(w, person.phone).id,
+                thread=records.chat_with(w, person.phone).id,
                 text=text,
                 date=day,
                 time=clock,
@@ -81,21 +63,23 @@ def schedule_for_two(w: WorldView) -> Draft:
 def pass_booking_on(w: WorldView) -> Draft:
     """Forward two messages of one conversation to somebody else."""
     f = facts(w.cast)
-    to = w.rng.choice((f.dinner, f.flat, f.club, f.party))
-    thread = chat_with(w, to.phone)
-    ids = [message_in(w, f.trip.phone, words) for words in (f"Train {f.train}", f.hotel_code)]
+    to = w.one_of(f.dinner, f.flat, f.club, f.party)
+    thread = records.chat_with(w, to.phone)
+    ids = [
+        records.message_in(w, f.trip.phone, words) for words in (f"Train {f.train}", f.hotel_code)
+    ]
     texts = [w.state(Chats).messages[message].text for message in ids]
     return Draft(
         goal=f"{to.name} comes along to {f.trip_city}. Pass on the two messages of "
-        f"{first_name(f.trip.name)} about our train and about the booking code, word for word, "
-        "and put a star on both.",
+        f"{records.first_name(f.trip.name)} about our train and about the booking code, word for "
+        "word, and put a star on both.",
         params={"thread": thread.id, "messages": ids},
-        patches=quiet(thread),
+        patches=records.quiet(thread),
         checks=(
             *(
                 check
                 for text in texts
-                for check in texted(w, to.phone, Text(value=text), says=f"{to.name} got: {text}")
+                for check in records.texted(w, to.phone, Text(text), says=f"{to.name} got: {text}")
             ),
             changed("messages.messages", ids, "Both messages have a star", starred=True),
         ),
@@ -110,8 +94,8 @@ def pass_booking_on(w: WorldView) -> Draft:
 def end_of_friendship(w: WorldView) -> Draft:
     """Block somebody, note why, and delete what was written."""
     f = facts(w.cast)
-    member = w.rng.choice((f.debt, f.trip, f.club))
-    thread = chat_with(w, member.phone)
+    member = w.one_of(f.debt, f.trip, f.club)
+    thread = records.chat_with(w, member.phone)
     person = person_of(w.state(contacts.State), member.phone)
     assert person is not None
     count = len(messages_of(w.state(Chats), thread.id))
@@ -119,20 +103,19 @@ def end_of_friendship(w: WorldView) -> Draft:
         goal=f"I want no more contact with {member.name}: block them, take them out of my "
         f'favourites, note with the contact: "No more calls", and delete what we wrote.',
         params={"person": person.id, "thread": thread.id},
-        patches=(set_row("contacts.people", person.id, favourite=True),),
+        patches=(template.set_row("contacts.people", person.id, favourite=True),),
         checks=(
             changed("contacts.people", person.id, f"{member.name} is blocked", blocked=True),
             changed(
                 "contacts.people", person.id, f"{member.name} is no favourite", favourite=False
             ),
             changed(
-                "contacts.people",
-                person.id,
-                "The contact says so",
-                note=Text(value="No more calls"),
+                "contacts.people", person.id, "The contact says so", note=Text("No more calls")
             ),
-            removed("messages.threads", "The conversation is gone", id=thread.id),
-            removed("messages.messages", "So are its messages", count=count, thread=thread.id),
+            template.removed("messages.threads", "The conversation is gone", id=thread.id),
+            template.removed(
+                "messages.messages", "So are its messages", count=count, thread=thread.id
+            ),
         ),
         golden=(
             call(contacts.favourite, person=person.id, on=False),
@@ -146,18 +129,16 @@ def end_of_friendship(w: WorldView) -> Draft:
 @pack.template("list_that_reminds", apps=("notes",))
 def list_that_reminds(w: WorldView) -> Draft:
     """Make a list, tick a line, keep it at the top and have it remind."""
-    title, things = w.rng.choice(
-        (
-            ("Spring cleaning", ("Windows", "Oven", "Balcony")),
-            ("Tax return", ("Receipts", "Bank letter", "Rent contract")),
-            ("Bike service", ("Chain", "Brakes", "Front light")),
-        )
+    title, things = w.one_of(
+        ("Spring cleaning", ("Windows", "Oven", "Balcony")),
+        ("Tax return", ("Receipts", "Bank letter", "Rent contract")),
+        ("Bike service", ("Chain", "Brakes", "Front light")),
     )
     done = w.rng.randrange(3)
     day = w.cast.day(w.rng.randrange(2, 25))
-    clock = w.rng.choice(("07:30", "11:15", "16:45"))
-    note = new_note_id(w)
-    row: dict[str, Any] = {"title": Text(value=title)}
+    clock = w.one_of("07:30", "11:15", "16:45")
+    note = records.new_note_id(w)
+    row: dict[str, Any] = {"title": Text(title)}
     first_item = len(w.state(Notes).items) + 1
     return Draft(
         goal=f'Start a list "{title}" to tick off: {things[0]}, {things[1]}, {things[2]}. '
@@ -170,7 +151,7 @@ def list_that_reminds(w: WorldView) -> Draft:
                     "notes.items",
                     f"{thing} is on the list",
                     note=note,
-                    text=Text(value=thing),
+                    text=Text(thing),
                     done=number == done,
                 )
                 for number, thing in enumerate(things)
@@ -180,7 +161,7 @@ def list_that_reminds(w: WorldView) -> Draft:
                 "notes.notes",
                 f"It reminds on {spoken(day)} at {clock}",
                 **row,
-                remind_s=at_s(day, clock),
+                remind_s=records.at_s(day, clock),
             ),
         ),
         golden=(
@@ -196,8 +177,8 @@ def list_that_reminds(w: WorldView) -> Draft:
 def colour_by_topic(w: WorldView) -> Draft:
     """Give three notes one colour."""
     titles = ("Guest Wi-Fi", "Car", "Living room window")
-    ids = tuple(note_titled(w, title).id for title in titles)
-    colour = w.rng.choice(("orange", "purple", "pink"))
+    ids = tuple(records.note_titled(w, title).id for title in titles)
+    colour = w.one_of("orange", "purple", "pink")
     return Draft(
         goal=f"My notes about the Wi-Fi for guests, the car and the living room window should all "
         f"be {colour}.",
@@ -214,24 +195,24 @@ def colour_by_topic(w: WorldView) -> Draft:
 def say_yes_to_dinner(w: WorldView) -> Draft:
     """Answer an invitation, and write down where and when."""
     f = facts(w.cast)
-    thread = chat_with(w, f.dinner.phone)
-    text = w.rng.choice(("I will be there!", "Fine with me, see you then."))
+    thread = records.chat_with(w, f.dinner.phone)
+    text = w.one_of("I will be there!", "Fine with me, see you then.")
     body = f"{spoken(f.dinner_day)}, {f.dinner_time}, {f.dinner_address}"
-    row: dict[str, Any] = {"title": Text(value=f"Dinner at {f.dinner_place}")}
+    row: dict[str, Any] = {"title": Text(f"Dinner at {f.dinner_place}")}
     says = ("The right day is noted", "The right time is noted", "The address is noted")
     noted: tuple[Expected, ...] = (
-        Date(value=f.dinner_day),
-        Time(value=f.dinner_time),
-        Text(value=f.dinner_address, mode="contains"),
+        Date(f.dinner_day),
+        Time(f.dinner_time),
+        Text(f.dinner_address, mode="contains"),
     )
     return Draft(
-        goal=f'Answer {first_name(f.dinner.name)} about dinner: "{text}" Then make a note '
+        goal=f'Answer {records.first_name(f.dinner.name)} about dinner: "{text}" Then make a note '
         f'"Dinner at {f.dinner_place}" with the date, the time that holds now, and the address, '
         "and keep it at the top.",
         params={"thread": thread.id, "text": text},
-        patches=quiet(thread),
+        patches=records.quiet(thread),
         checks=(
-            *texted(w, f.dinner.phone, Text(value=text), says="The answer is sent"),
+            *records.texted(w, f.dinner.phone, Text(text), says="The answer is sent"),
             *(
                 added("notes.notes", words, **row, body=part)
                 for part, words in zip(noted, says, strict=True)
@@ -242,7 +223,7 @@ def say_yes_to_dinner(w: WorldView) -> Draft:
             look(messages.get_thread, thread=thread.id),
             call(messages.send, thread=thread.id, text=text),
             call(notes.add, title=f"Dinner at {f.dinner_place}", body=body),
-            call(notes.pin, note=new_note_id(w), on=True),
+            call(notes.pin, note=records.new_note_id(w), on=True),
         ),
     )
 
@@ -253,29 +234,29 @@ def guest_saved_and_texted(w: WorldView) -> Draft:
     f = facts(w.cast)
     fact = notes_seed.facts(w.cast).wifi_password
     person = f.plumber
-    thread = chat_with(w, person.phone)
+    thread = records.chat_with(w, person.phone)
     return Draft(
         goal="The plumber will need our Wi-Fi for guests. Save them in my contacts under their "
         "full name, as a favourite, and text them the password; I have noted it.",
         params={"name": person.name, "phone": person.phone, "fact": fact},
-        patches=quiet(thread),
+        patches=records.quiet(thread),
         checks=(
             added(
                 "contacts.people",
                 "Name and number are right",
-                name=Text(value=person.name),
-                phone=Text(value=person.phone, mode="digits"),
+                name=Text(person.name),
+                phone=Text(person.phone, mode="digits"),
             ),
             added(
                 "contacts.people",
                 "The plumber is a favourite",
-                name=Text(value=person.name),
+                name=Text(person.name),
                 favourite=True,
             ),
-            *texted(
+            *records.texted(
                 w,
                 person.phone,
-                Text(value=fact, mode="contains"),
+                Text(fact, mode="contains"),
                 weight=2,
                 says="The plumber has the password",
             ),
@@ -284,7 +265,7 @@ def guest_saved_and_texted(w: WorldView) -> Draft:
             look(messages.get_thread, thread=thread.id),
             call(messages.save_contact, thread=thread.id, name=person.name),
             call(contacts.favourite, person=NEW_PERSON, on=True),
-            look(notes.get, note=note_titled(w, "Guest Wi-Fi").id),
+            look(notes.get, note=records.note_titled(w, "Guest Wi-Fi").id),
             call(messages.send, thread=thread.id, text=fact),
         ),
     )
@@ -296,8 +277,8 @@ def drive_to_practice(w: WorldView) -> Draft:
     f = facts(w.cast)
     person = person_of(w.state(contacts.State), f.clinic.phone)
     assert person is not None
-    name = first_name(f.clinic.name)
-    row: dict[str, Any] = {"title": Text(value=f"Drive {name}")}
+    name = records.first_name(f.clinic.name)
+    row: dict[str, Any] = {"title": Text(f"Drive {name}")}
     return Draft(
         goal=f"I drive {f.clinic.name} to {f.clinic_doctor}. Write the address of the practice "
         f'into the notes of the contact, and make a note "Drive {name}" that reminds me at 07:30 '
@@ -308,7 +289,7 @@ def drive_to_practice(w: WorldView) -> Draft:
                 "contacts.people",
                 person.id,
                 "The contact tells the address",
-                note=Text(value=f.clinic_address, mode="contains"),
+                note=Text(f.clinic_address, mode="contains"),
             ),
             added("notes.notes", "There is a note", **row),
             added(
@@ -316,13 +297,13 @@ def drive_to_practice(w: WorldView) -> Draft:
                 "It reminds on the right day",
                 weight=2,
                 **row,
-                remind_s=at_s(f.clinic_day, "07:30"),
+                remind_s=records.at_s(f.clinic_day, "07:30"),
             ),
         ),
         golden=(
-            look(messages.get_thread, thread=chat_with(w, f.clinic.phone).id),
+            look(messages.get_thread, thread=records.chat_with(w, f.clinic.phone).id),
             call(contacts.write_note, person=person.id, note=f.clinic_address),
             call(notes.add, title=f"Drive {name}"),
-            call(notes.remind, note=new_note_id(w), date=f.clinic_day, time="07:30"),
+            call(notes.remind, note=records.new_note_id(w), date=f.clinic_day, time="07:30"),
         ),
     )

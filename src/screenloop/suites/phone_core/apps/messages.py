@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer, Wait
-from screenloop.criteria import AnswerIs, Count, Date, Number, Text, Time
+from screenloop.criteria import AnswerIs, Date, Number, Text, Time
 from screenloop.phone.apps.messages import actions as messages
 from screenloop.phone.apps.messages.seed import BANK, DENTIST, SHOP, facts, spoken
 from screenloop.phone.apps.messages.state import State, messages_of
 from screenloop.phone.declare.cast import Member
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    add_row,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-    set_row,
-)
-from screenloop.suites.phone_core.worlds.records import (
-    at_s,
-    chat_with,
-    first_name,
-    message_in,
-    quiet,
-    texted,
-    without_chat,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, call, changed, removed
+from screenloop.suites.phone_core.worlds import records
+from screenloop.suites.phone_core.worlds.records import chat_with, first_name, texted, without_chat
 
 pack = Pack("communication")
 
@@ -64,7 +47,7 @@ def text_someone_new(w: WorldView) -> Draft:
     return Draft(
         goal=f'Text {person.name}: "{text}"',
         params={"person": person.id, "text": text},
-        checks=texted(w, person.phone, Text(value=text), says=f"{person.name} got the text"),
+        checks=texted(w, person.phone, Text(text), says=f"{person.name} got the text"),
         golden=(call(messages.start, phone=person.phone, text=text),),
     )
 
@@ -85,8 +68,8 @@ def reply_to_friend(w: WorldView) -> Draft:
     return Draft(
         goal=f'Reply to {words}: "{text}"',
         params={"thread": thread.id, "text": text},
-        patches=quiet(thread),
-        checks=texted(w, person.phone, Text(value=text), says="The reply went to the right person"),
+        patches=records.quiet(thread),
+        checks=texted(w, person.phone, Text(text), says="The reply went to the right person"),
         golden=(call(messages.send, thread=thread.id, text=text),),
     )
 
@@ -96,13 +79,13 @@ def forward_party_address(w: WorldView) -> Draft:
     """Pass somebody's message on as it is."""
     f = facts(w.cast)
     person = w.pick(without_chat(w))
-    message = message_in(w, f.party.phone, f.party_address)
+    message = records.message_in(w, f.party.phone, f.party_address)
     text = w.state(State).messages[message].text
     return Draft(
         goal=f"{person.name} is invited to the surprise party, too. Pass on the message that says "
         "where we meet, word for word.",
         params={"person": person.id, "message": message},
-        checks=texted(w, person.phone, Text(value=text), says=f"{person.name} got the message"),
+        checks=texted(w, person.phone, Text(text), says=f"{person.name} got the message"),
         golden=(call(messages.forward, message=message, phone=person.phone),),
     )
 
@@ -111,22 +94,22 @@ def forward_party_address(w: WorldView) -> Draft:
 def schedule_text(w: WorldView) -> Draft:
     """Have a text sent on a day and time."""
     f = facts(w.cast)
-    person = w.rng.choice((f.dinner, f.flat, f.trip, f.club, f.party))
+    person = w.one_of(f.dinner, f.flat, f.trip, f.club, f.party)
     thread = chat_with(w, person.phone)
     text = w.rng.choice(REMINDERS)
     day = w.cast.day(w.rng.randrange(2, 20))
-    clock = f"{w.rng.randrange(7, 21):02d}:{w.rng.choice(('15', '30', '45'))}"
+    clock = f"{w.rng.randrange(7, 21):02d}:{w.one_of('15', '30', '45')}"
     return Draft(
         goal=f'Have this text go out to {person.name} on {spoken(day)} at {clock}: "{text}"',
         params={"thread": thread.id, "text": text, "day": day, "clock": clock},
         checks=(
-            added(
+            template.added(
                 "messages.scheduled",
                 "The text waits for its time",
                 weight=2,
-                text=Text(value=text),
-                phone=Text(value=person.phone, mode="digits"),
-                at_s=at_s(day, clock),
+                text=Text(text),
+                phone=Text(person.phone, mode="digits"),
+                at_s=records.at_s(day, clock),
             ),
         ),
         golden=(call(messages.schedule, thread=thread.id, text=text, date=day, time=clock),),
@@ -140,14 +123,16 @@ def cancel_scheduled_text(w: WorldView) -> Draft:
     dropped, hurried = w.rng.sample((f.dinner, f.flat, f.trip, f.club, f.party), 2)
     words = w.rng.sample(REMINDERS, 2)
     rows = tuple(
-        add_row("messages.scheduled", phone=person.phone, text=text, at_s=w.cast.at(day, "18:30"))
+        template.add_row(
+            "messages.scheduled", phone=person.phone, text=text, at_s=w.cast.at(day, "18:30")
+        )
         for person, text, day in ((dropped, words[0], 2), (hurried, words[1], 3))
     )
     return Draft(
         goal=f"I had two texts prepared for later. The one to {first_name(dropped.name)} should "
         f"not go out at all. The one to {first_name(hurried.name)} should go out right now.",
         params={"dropped": dropped.phone, "hurried": hurried.phone},
-        patches=(*rows, *quiet(chat_with(w, hurried.phone))),
+        patches=(*rows, *records.quiet(chat_with(w, hurried.phone))),
         checks=(
             removed(
                 "messages.scheduled", f"The text to {dropped.name} is called off", id="scheduled1"
@@ -155,7 +140,7 @@ def cancel_scheduled_text(w: WorldView) -> Draft:
             removed(
                 "messages.scheduled", f"The text to {hurried.name} waits no longer", id="scheduled2"
             ),
-            *texted(w, hurried.phone, Text(value=words[1]), says=f"{hurried.name} got the text"),
+            *texted(w, hurried.phone, Text(words[1]), says=f"{hurried.name} got the text"),
         ),
         golden=(
             call(messages.cancel, scheduled="scheduled1"),
@@ -168,18 +153,11 @@ def cancel_scheduled_text(w: WorldView) -> Draft:
 def ask_and_tell(w: WorldView) -> Draft:
     """Ask somebody, wait for the answer, and tell it."""
     f = facts(w.cast)
-    person, question, wanted, number = w.rng.choice(
-        (
-            (f.flat, "Where is the spare key?", "on which floor the spare key is", f.key_floor),
-            (
-                f.party,
-                "How many will we be?",
-                "how many guests the party will have",
-                f.party_guests,
-            ),
-            (f.review, "How long may my talk be?", "how many slides I may show", f.review_pages),
-            (f.cabin, "Where can I park?", "which parking spot I can use", f.cabin_spot),
-        )
+    person, question, wanted, number = w.one_of(
+        (f.flat, "Where is the spare key?", "on which floor the spare key is", f.key_floor),
+        (f.party, "How many will we be?", "how many guests the party will have", f.party_guests),
+        (f.review, "How long may my talk be?", "how many slides I may show", f.review_pages),
+        (f.cabin, "Where can I park?", "which parking spot I can use", f.cabin_spot),
     )
     thread = chat_with(w, person.phone)
     return Draft(
@@ -187,8 +165,8 @@ def ask_and_tell(w: WorldView) -> Draft:
         params={"thread": thread.id},
         allowed=("messages.threads.answered", "messages.threads.archived"),
         checks=(
-            *texted(w, person.phone, Text(value=question), says="The question was asked"),
-            added(
+            *texted(w, person.phone, Text(question), says="The question was asked"),
+            template.added(
                 "messages.messages",
                 "Only the answer came in",
                 weight=0,
@@ -200,7 +178,7 @@ def ask_and_tell(w: WorldView) -> Draft:
         golden=(
             call(messages.send, thread=thread.id, text=question),
             Wait(seconds=25),
-            look(messages.get_thread, thread=thread.id),
+            template.look(messages.get_thread, thread=thread.id),
             Answer(text=str(number)),
         ),
     )
@@ -219,13 +197,13 @@ def text_moved_review(w: WorldView) -> Draft:
         checks=texted(
             w,
             person.phone,
-            Date(value=f.review_day),
-            Time(value=f.review_time),
-            Text(value=f.review_room, mode="contains"),
+            Date(f.review_day),
+            Time(f.review_time),
+            Text(f.review_room, mode="contains"),
             says=f"{person.name} knows the new day, time and room",
         ),
         golden=(
-            look(messages.get_thread, thread=chat_with(w, f.review.phone).id),
+            template.look(messages.get_thread, thread=chat_with(w, f.review.phone).id),
             call(messages.start, phone=person.phone, text=text),
         ),
     )
@@ -258,12 +236,10 @@ def pin_chat(w: WorldView) -> Draft:
 @pack.template("archive_service_chat", apps=("messages",))
 def archive_service_chat(w: WorldView) -> Draft:
     """Put a service's conversation away, told by what it writes about."""
-    sender, words = w.rng.choice(
-        (
-            (SHOP, "about my parcel"),
-            (BANK, "about payments with my card"),
-            (DENTIST, "about my check-up"),
-        )
+    sender, words = w.one_of(
+        (SHOP, "about my parcel"),
+        (BANK, "about payments with my card"),
+        (DENTIST, "about my check-up"),
     )
     thread = chat_with(w, sender)
     return Draft(
@@ -289,17 +265,10 @@ def read_everything(w: WorldView) -> Draft:
     return Draft(
         goal="I have seen all my new texts on the watch. Nothing should count as unread any more.",
         patches=tuple(
-            set_row("messages.threads", thread.id, unread=w.rng.randrange(1, 4)) for thread in new
+            template.set_row("messages.threads", thread.id, unread=w.rng.randrange(1, 4))
+            for thread in new
         ),
-        checks=(
-            Count(
-                app="messages",
-                table="threads",
-                where={"unread": 0},
-                equals=len(threads),
-                says="Nothing is unread",
-            ),
-        ),
+        checks=(template.counted("messages.threads", "Nothing is unread", len(threads), unread=0),),
         golden=(call(messages.read_all),),
     )
 
@@ -308,15 +277,13 @@ def read_everything(w: WorldView) -> Draft:
 def star_found_message(w: WorldView) -> Draft:
     """Star a message, told by what it says."""
     f = facts(w.cast)
-    words, person, inside = w.rng.choice(
-        (
-            (f"the booking code of the hotel in {f.trip_city}", f.trip, f.hotel_code),
-            ("the password of our new internet router", f.flat, f.wifi_password),
-            (f"where the practice of {f.clinic_doctor} is now", f.clinic, f.clinic_address),
-            ("how far we read in the book club", f.club, f"chapter {f.club_chapter}"),
-        )
+    words, person, inside = w.one_of(
+        (f"the booking code of the hotel in {f.trip_city}", f.trip, f.hotel_code),
+        ("the password of our new internet router", f.flat, f.wifi_password),
+        (f"where the practice of {f.clinic_doctor} is now", f.clinic, f.clinic_address),
+        ("how far we read in the book club", f.club, f"chapter {f.club_chapter}"),
     )
-    message = message_in(w, person.phone, inside)
+    message = records.message_in(w, person.phone, inside)
     return Draft(
         goal=f"Put a star on the text that tells {words}, so that I find it again.",
         params={"message": message},
@@ -336,11 +303,9 @@ def star_found_message(w: WorldView) -> Draft:
 def delete_stranger_chat(w: WorldView) -> Draft:
     """Delete the conversation with somebody who is no contact, told by what it is about."""
     f = facts(w.cast)
-    person, words = w.rng.choice(
-        (
-            (f.buyer, f"{f.buyer_item.capitalize()} is sold by now"),
-            (f.plumber, "The kitchen tap has been fixed by somebody else"),
-        )
+    person, words = w.one_of(
+        (f.buyer, f"{f.buyer_item.capitalize()} is sold by now"),
+        (f.plumber, "The kitchen tap has been fixed by somebody else"),
     )
     thread = chat_with(w, person.phone)
     count = len(messages_of(w.state(State), thread.id))

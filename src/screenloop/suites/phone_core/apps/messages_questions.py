@@ -22,7 +22,7 @@ def parcel_pickup_code(w: WorldView) -> Draft:
     f = facts(w.cast)
     return Draft(
         goal="The driver with my parcel is at the door. Which code do I have to show?",
-        checks=_told(Text(value=f.pickup_code, mode="digits"), "The code in the answer is right"),
+        checks=_told(Text(f.pickup_code, mode="digits"), "The code in the answer is right"),
         golden=(
             look(messages.get_thread, thread=chat_with(w, SHOP).id),
             Answer(text=f.pickup_code),
@@ -37,7 +37,7 @@ def dinner_time_now(w: WorldView) -> Draft:
     return Draft(
         goal=f"What time is the table at {f.dinner_place} booked for, as things stand now?",
         params={"person": f.dinner.name},
-        checks=_told(Time(value=f.dinner_time), "The time after the change"),
+        checks=_told(Time(f.dinner_time), "The time after the change"),
         golden=(
             look(messages.get_thread, thread=chat_with(w, f.dinner.phone).id),
             Answer(text=f.dinner_time),
@@ -49,18 +49,16 @@ def dinner_time_now(w: WorldView) -> Draft:
 def date_in_chat(w: WorldView) -> Draft:
     """Tell the day of something."""
     f = facts(w.cast)
-    words, phone, day = w.rng.choice(
-        (
-            ("is my dentist appointment", DENTIST, f.dentist_day),
-            ("do we meet for the book club", f.club.phone, f.club_day),
-            (f"do we leave for {f.trip_city}", f.trip.phone, f.trip_day),
-            ("is the surprise party", f.party.phone, f.party_day),
-        )
+    words, phone, day = w.one_of(
+        ("is my dentist appointment", DENTIST, f.dentist_day),
+        ("do we meet for the book club", f.club.phone, f.club_day),
+        (f"do we leave for {f.trip_city}", f.trip.phone, f.trip_day),
+        ("is the surprise party", f.party.phone, f.party_day),
     )
     return Draft(
         goal=f"On which date {words}?",
         params={"day": day},
-        checks=_told(Date(value=day), "The day in the answer is right"),
+        checks=_told(Date(day), "The day in the answer is right"),
         golden=(look(messages.get_thread, thread=chat_with(w, phone).id), Answer(text=day)),
     )
 
@@ -74,7 +72,7 @@ def sum_of_what_i_owe(w: WorldView) -> Draft:
         goal="How much money do I need for my part of the rent and my share of the present for "
         "the surprise party together?",
         params={"cents": total},
-        checks=_told(Money(cents=total), "The sum is right"),
+        checks=_told(Money(total), "The sum is right"),
         golden=(
             look(messages.get_thread, thread=chat_with(w, f.flat.phone).id),
             look(messages.get_thread, thread=chat_with(w, f.party.phone).id),
@@ -94,7 +92,7 @@ def promised_pickup_time(w: WorldView) -> Draft:
         goal=f"I promised to drive {first_name(f.clinic.name)} to {f.clinic_doctor}. At what time "
         "did I say I would pick them up?",
         params={"person": f.clinic.name},
-        checks=_told(Time(value=clock), "Half an hour before the appointment"),
+        checks=_told(Time(clock), "Half an hour before the appointment"),
         golden=(
             look(messages.get_thread, thread=chat_with(w, f.clinic.phone).id),
             Answer(text=clock),
@@ -109,7 +107,7 @@ def last_card_payment(w: WorldView) -> Draft:
     return Draft(
         goal="How much did I pay the last time I used my bank card?",
         params={"cents": f.card_cents},
-        checks=_told(Money(cents=f.card_cents), "The latest amount"),
+        checks=_told(Money(f.card_cents), "The latest amount"),
         golden=(
             look(messages.get_thread, thread=chat_with(w, BANK).id),
             Answer(text=dollars(f.card_cents)),

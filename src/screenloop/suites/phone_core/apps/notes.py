@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from screenloop.criteria import Check, Count, Text
+from screenloop.criteria import Check, Text
 from screenloop.phone.apps.messages.seed import dollars, spoken
 from screenloop.phone.apps.notes import actions as notes
 from screenloop.phone.apps.notes.seed import facts
 from screenloop.phone.apps.notes.state import State
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    added,
-    call,
-    changed,
-    removed,
-    set_row,
-)
-from screenloop.suites.phone_core.worlds.records import (
-    at_s,
-    day_before,
-    folder_id,
-    lines_of,
-    listed,
-    new_note_id,
-    note_titled,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed
+from screenloop.suites.phone_core.worlds import records
+from screenloop.suites.phone_core.worlds.records import day_before, folder_id, lines_of, note_titled
 
 pack = Pack("productivity")
 
@@ -49,8 +34,8 @@ THOUGHTS = (
 def write_down_thought(w: WorldView) -> Draft:
     """Write a note in a folder and colour."""
     title, body = w.rng.choice(THOUGHTS)
-    folder = w.rng.choice(("Home", "Work", "Travel", "Ideas"))
-    colour = w.rng.choice(("yellow", "pink", "purple", "green"))
+    folder = w.one_of("Home", "Work", "Travel", "Ideas")
+    colour = w.one_of("yellow", "pink", "purple", "green")
     return Draft(
         goal=f'Write this down in a new {colour} note among my {folder} notes, titled "{title}": '
         f'"{body}"',
@@ -60,16 +45,16 @@ def write_down_thought(w: WorldView) -> Draft:
                 "notes.notes",
                 "The note says what it should",
                 weight=2,
-                title=Text(value=title),
-                body=Text(value=body),
+                title=Text(title),
+                body=Text(body),
             ),
             added(
                 "notes.notes",
                 f"It is in the folder {folder}",
-                title=Text(value=title),
+                title=Text(title),
                 folder=folder_id(w, folder),
             ),
-            added("notes.notes", f"It is {colour}", title=Text(value=title), colour=colour),
+            added("notes.notes", f"It is {colour}", title=Text(title), colour=colour),
         ),
         golden=(
             call(notes.add, title=title, body=body, folder=folder_id(w, folder), colour=colour),
@@ -78,9 +63,7 @@ def write_down_thought(w: WorldView) -> Draft:
 
 
 def _on_list(note: str, text: str, *, done: bool = False) -> Check:
-    return added(
-        "notes.items", f"{text} is on the list", note=note, text=Text(value=text), done=done
-    )
+    return added("notes.items", f"{text} is on the list", note=note, text=Text(text), done=done)
 
 
 @pack.template("start_checklist", apps=("notes",))
@@ -88,11 +71,12 @@ def start_checklist(w: WorldView) -> Draft:
     """Make a list of things to tick off."""
     title, things = w.rng.choice(PARTIES)
     return Draft(
-        goal=f'Start a list "{title}" where I can tick things off: {listed(things).lower()}.',
+        goal=f'Start a list "{title}" where I can tick things off: '
+        f"{records.listed(things).lower()}.",
         params={"title": title},
         checks=(
-            added("notes.notes", f"There is a list {title}", title=Text(value=title), body=""),
-            *(_on_list(new_note_id(w), thing) for thing in things),
+            added("notes.notes", f"There is a list {title}", title=Text(title), body=""),
+            *(_on_list(records.new_note_id(w), thing) for thing in things),
         ),
         golden=(call(notes.add, title=title, items="\n".join(things)),),
     )
@@ -114,7 +98,7 @@ def raise_budget(w: WorldView) -> Draft:
                 "notes.notes",
                 note.id,
                 f"The note says {dollars(cents)}, and else what it said",
-                body=Text(value=body),
+                body=Text(body),
             ),
         ),
         golden=(call(notes.edit, note=note.id, title=note.title, body=body),),
@@ -125,15 +109,13 @@ def raise_budget(w: WorldView) -> Draft:
 def remind_on_evening_before(w: WorldView) -> Draft:
     """Set a reminder for the evening before a day that the note tells."""
     f = facts(w.cast)
-    title, words, day = w.rng.choice(
-        (
-            ("Car", "my car goes to the garage", f.service_day),
-            ("Flight and hotel", "I fly", f.flight_day),
-            ("Project meeting", "the proposal is due", f.meeting_due),
-        )
+    title, words, day = w.one_of(
+        ("Car", "my car goes to the garage", f.service_day),
+        ("Flight and hotel", "I fly", f.flight_day),
+        ("Project meeting", "the proposal is due", f.meeting_due),
     )
     note = note_titled(w, title)
-    clock = w.rng.choice(("18:30", "19:15", "20:45"))
+    clock = w.one_of("18:30", "19:15", "20:45")
     return Draft(
         goal=f"Let the note that says when {words} remind me at {clock} on the evening before.",
         params={"note": note.id, "day": day_before(day), "clock": clock},
@@ -143,7 +125,7 @@ def remind_on_evening_before(w: WorldView) -> Draft:
                 note.id,
                 f"It reminds on {spoken(day_before(day))} at {clock}",
                 weight=2,
-                remind_s=at_s(day_before(day), clock),
+                remind_s=records.at_s(day_before(day), clock),
             ),
         ),
         golden=(call(notes.remind, note=note.id, date=day_before(day), time=clock),),
@@ -159,7 +141,7 @@ def tick_packed(w: WorldView) -> Draft:
     note = note_titled(w, "Packing list")
     packed = w.sample(lines_of(w, note), 3, lambda line: not line.done)
     return Draft(
-        goal=f"My suitcase now holds the {listed([line.text.lower() for line in packed])}. "
+        goal=f"My suitcase now holds the {records.listed([line.text.lower() for line in packed])}. "
         "Tick them off.",
         params={"items": [line.id for line in packed]},
         checks=tuple(
@@ -179,11 +161,14 @@ def after_the_market(w: WorldView) -> Draft:
     gone = [line for line in lines if line.done] + bought
     names = [line.text.partition(",")[0].lower() for line in bought]
     return Draft(
-        goal=f"I have bought the {listed(names)}. On my list of groceries, keep only what is "
-        f'still to buy, and put these on it: "{fresh[0]}" and "{fresh[1]}".',
+        goal=f"I have bought the {records.listed(names)}. On my list of groceries, keep only what "
+        f'is still to buy, and put these on it: "{fresh[0]}" and "{fresh[1]}".',
         params={"bought": [line.id for line in bought], "fresh": fresh},
         checks=(
-            *(removed("notes.items", f"{line.text} is off the list", id=line.id) for line in gone),
+            *(
+                template.removed("notes.items", f"{line.text} is off the list", id=line.id)
+                for line in gone
+            ),
             *(_on_list(note.id, text) for text in fresh),
         ),
         golden=(
@@ -205,7 +190,7 @@ def change_amount_to_buy(w: WorldView) -> Draft:
         goal=f"Guests are coming. The line about {name.lower()} among my groceries should say "
         f'"{text}".',
         params={"item": line.id, "text": text},
-        checks=(changed("notes.items", line.id, f"The line says {text}", text=Text(value=text)),),
+        checks=(changed("notes.items", line.id, f"The line says {text}", text=Text(text)),),
         golden=(call(notes.edit_item, item=line.id, text=text),),
     )
 
@@ -229,17 +214,15 @@ def pack_again(w: WorldView) -> Draft:
 @pack.template("file_note", apps=("notes",))
 def file_note(w: WorldView) -> Draft:
     """Put a note into another folder and give it a colour."""
-    title, words = w.rng.choice(
-        (
-            ("Gym", "about my locker and my runs"),
-            ("Health", "about my tablets or drops"),
-            ("Plants and library", "about the ferns and the library"),
-            ("Living room window", "with the size of the window"),
-        )
+    title, words = w.one_of(
+        ("Gym", "about my locker and my runs"),
+        ("Health", "about my tablets or drops"),
+        ("Plants and library", "about the ferns and the library"),
+        ("Living room window", "with the size of the window"),
     )
     note = note_titled(w, title)
-    folder = w.rng.choice(("Work", "Travel", "Ideas"))
-    colour = w.rng.choice(("orange", "blue", "green"))
+    folder = w.one_of("Work", "Travel", "Ideas")
+    colour = w.one_of("orange", "blue", "green")
     return Draft(
         goal=f"Move the note {words} into my {folder} folder and make it {colour}.",
         params={"note": note.id, "folder": folder, "colour": colour},
@@ -258,20 +241,18 @@ def file_note(w: WorldView) -> Draft:
 def bring_note_back(w: WorldView) -> Draft:
     """Get a note out of the trash."""
     speech = f"what I wanted to say to {facts(w.cast).speech_for.name} and friends"
-    title, words = w.rng.choice(
-        (
-            ("Speech draft", speech),
-            ("Gym", "my locker code and my running plan"),
-            ("Books to read", "the books that were recommended to me"),
-            ("Passport", "the number of my passport"),
-            ("Health", "when I take my medicine"),
-        )
+    title, words = w.one_of(
+        ("Speech draft", speech),
+        ("Gym", "my locker code and my running plan"),
+        ("Books to read", "the books that were recommended to me"),
+        ("Passport", "the number of my passport"),
+        ("Health", "when I take my medicine"),
     )
     note = note_titled(w, title)
     return Draft(
         goal=f"By mistake I have deleted the note with {words}. Get it back.",
         params={"note": note.id},
-        patches=(set_row("notes.notes", note.id, trashed=True),),
+        patches=(template.set_row("notes.notes", note.id, trashed=True),),
         checks=(changed("notes.notes", note.id, f"The note with {words} is back", trashed=False),),
         golden=(call(notes.restore, note=note.id),),
     )
@@ -280,13 +261,11 @@ def bring_note_back(w: WorldView) -> Draft:
 @pack.template("throw_notes_away", apps=("notes",))
 def throw_notes_away(w: WorldView) -> Draft:
     """Delete one note beyond recovery, together with what was in the trash before."""
-    title, words = w.rng.choice(
-        (
-            ("Gym", "I have left the gym"),
-            ("Car", "I have sold my car"),
-            ("Guest Wi-Fi", "We no longer have a network for guests"),
-            ("Living room window", "The blinds for the living room are up"),
-        )
+    title, words = w.one_of(
+        ("Gym", "I have left the gym"),
+        ("Car", "I have sold my car"),
+        ("Guest Wi-Fi", "We no longer have a network for guests"),
+        ("Living room window", "The blinds for the living room are up"),
     )
     note = note_titled(w, title)
     trashed = w.state(State).notes.where(lambda n: n.trashed)
@@ -296,14 +275,14 @@ def throw_notes_away(w: WorldView) -> Draft:
         "brought back.",
         params={"note": note.id},
         checks=(
-            removed("notes.notes", "The note is gone for good", weight=2, id=note.id),
-            removed(
+            template.removed("notes.notes", "The note is gone for good", weight=2, id=note.id),
+            template.removed(
                 "notes.notes",
                 "So are those that were thrown away before",
                 count=len(trashed),
                 trashed=True,
             ),
-            removed(
+            template.removed(
                 "notes.items", "So are their lines", weight=0, count=len(lines), note=trashed[-1].id
             ),
         ),
@@ -316,7 +295,7 @@ def put_trip_notes_away(w: WorldView) -> Draft:
     """Archive all notes of a folder, and pin another one."""
     folder = folder_id(w, "Travel")
     travel = [n.id for n in w.state(State).notes if n.folder == folder]
-    kept = note_titled(w, w.rng.choice(("Health", "Gym", "Car", "Team offsite")))
+    kept = note_titled(w, w.one_of("Health", "Gym", "Car", "Team offsite"))
     return Draft(
         goal="I am back from my travels. Put every note in the Travel folder into the archive, "
         f'and have "{kept.title}" always at the top instead.',
@@ -344,7 +323,7 @@ def put_trip_notes_away(w: WorldView) -> Draft:
 def recipe_folder(w: WorldView) -> Draft:
     """Make a folder and put notes into it."""
     f = facts(w.cast)
-    name = w.rng.choice(("Recipes", "Kitchen", "Cooking"))
+    name = w.one_of("Recipes", "Kitchen", "Cooking")
     moved = (note_titled(w, f.recipe), note_titled(w, "Groceries"))
     ids = tuple(note.id for note in moved)
     return Draft(
@@ -352,18 +331,11 @@ def recipe_folder(w: WorldView) -> Draft:
         "into it.",
         params={"name": name, "notes": list(ids)},
         checks=(
-            added("notes.folders", f"There is a folder {name}", name=Text(value=name)),
+            added("notes.folders", f"There is a folder {name}", name=Text(name)),
             changed(
                 "notes.notes", ids, "Recipe and groceries are in it", weight=2, folder="folder5"
             ),
-            Count(
-                app="notes",
-                table="notes",
-                where={"folder": "folder5"},
-                equals=2,
-                weight=0,
-                says="Nothing else is in it",
-            ),
+            template.counted("notes.notes", "Nothing else is in it", 2, weight=0, folder="folder5"),
         ),
         golden=(
             call(notes.add_folder, name=name),

@@ -28,9 +28,7 @@ def code_in_note(w: WorldView) -> Draft:
     return Draft(
         goal=f"What {words}? I wrote it down once.",
         params={"code": code},
-        checks=(
-            AnswerIs(to=Text(value=code, mode="contains", others=others), says="The code is right"),
-        ),
+        checks=(AnswerIs(to=Text(code, mode="contains", others=others), says="The code is right"),),
         golden=(look(notes.get, note=note_titled(w, title).id), Answer(text=code)),
     )
 
@@ -39,12 +37,10 @@ def code_in_note(w: WorldView) -> Draft:
 def number_in_recipe(w: WorldView) -> Draft:
     """Tell one of the numbers of a recipe."""
     f = facts(w.cast)
-    words, number = w.rng.choice(
-        (
-            ("How hot does the oven have to be", f.oven_c),
-            ("How many minutes does it bake", f.oven_minutes),
-            ("How many grams of flour do I need", f.flour_g),
-        )
+    words, number = w.one_of(
+        ("How hot does the oven have to be", f.oven_c),
+        ("How many minutes does it bake", f.oven_minutes),
+        ("How many grams of flour do I need", f.flour_g),
     )
     return Draft(
         goal=f"I am making my {f.recipe.lower()}. {words}? Just the number, please.",
@@ -62,7 +58,7 @@ def still_to_pack(w: WorldView) -> Draft:
     return Draft(
         goal="What do I still have to pack? Answer with the list only.",
         params={"left": list(left)},
-        checks=(AnswerIs(to=Set(values=left), says="All that is not ticked, and nothing else"),),
+        checks=(AnswerIs(to=Set(left), says="All that is not ticked, and nothing else"),),
         golden=(look(notes.get, note=note.id), Answer(text=", ".join(left))),
     )
 
@@ -74,7 +70,7 @@ def sum_of_gifts(w: WorldView) -> Draft:
     return Draft(
         goal="If I buy every present I have thought of, what will they cost me in all?",
         params={"cents": total},
-        checks=(AnswerIs(to=Money(cents=total), says="The sum is right"),),
+        checks=(AnswerIs(to=Money(total), says="The sum is right"),),
         golden=(look(notes.get, note=note_titled(w, "Gift ideas").id), Answer(text=dollars(total))),
     )
 
@@ -99,9 +95,7 @@ def forgotten_address(w: WorldView) -> Draft:
     return Draft(
         goal="What was the street and house number of the flat I moved out of?",
         params={"address": f.old_address},
-        checks=(
-            AnswerIs(to=Text(value=f.old_address, mode="contains"), says="The address is right"),
-        ),
+        checks=(AnswerIs(to=Text(f.old_address, mode="contains"), says="The address is right"),),
         golden=(look(notes.get, note=note.id), Answer(text=f.old_address)),
     )
 
@@ -110,17 +104,15 @@ def forgotten_address(w: WorldView) -> Draft:
 def date_in_note(w: WorldView) -> Draft:
     """Tell a day that a note holds."""
     f = facts(w.cast)
-    words, title, day = w.rng.choice(
-        (
-            ("does my passport run out", "Passport", f.passport_until),
-            ("is my car booked in at the garage", "Car", f.service_day),
-            ("is the proposal of the project due", "Project meeting", f.meeting_due),
-            ("is my flight", "Flight and hotel", f.flight_day),
-        )
+    words, title, day = w.one_of(
+        ("does my passport run out", "Passport", f.passport_until),
+        ("is my car booked in at the garage", "Car", f.service_day),
+        ("is the proposal of the project due", "Project meeting", f.meeting_due),
+        ("is my flight", "Flight and hotel", f.flight_day),
     )
     return Draft(
         goal=f"On which date {words}?",
         params={"day": day},
-        checks=(AnswerIs(to=Date(value=day), says="The day is right"),),
+        checks=(AnswerIs(to=Date(day), says="The day is right"),),
         golden=(look(notes.get, note=note_titled(w, title).id), Answer(text=day)),
     )

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer
-from screenloop.criteria import AnswerIs, Changed, Check, Count, Expected, Number, Text, Value
+from screenloop.criteria import AnswerIs, Changed, Check, Expected, Number, Text, Value
 from screenloop.phone.apps.settings import actions as settings
 from screenloop.phone.apps.settings.state import CHIMES, PHONE, RINGTONES, SLEEPS, State
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    add_row,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
 
 pack = Pack("device")
 
@@ -53,12 +44,8 @@ def _chosen(says: str, **values: Expected) -> tuple[Check, ...]:
 @pack.template("easier_to_read", apps=("settings",))
 def easier_to_read(w: WorldView) -> Draft:
     """Larger text on a dark ground, that stays lit for longer."""
-    percent, words = w.rng.choice(
-        ((115, "one size larger than normal"), (130, "as large as it gets"))
-    )
-    seconds, length = w.rng.choice(
-        ((120, "two minutes"), (300, "five minutes"), (600, "ten minutes"))
-    )
+    percent, words = w.one_of((115, "one size larger than normal"), (130, "as large as it gets"))
+    seconds, length = w.one_of((120, "two minutes"), (300, "five minutes"), (600, "ten minutes"))
     return Draft(
         goal=f"My eyes are tired in the evening. Make all text {words}, use dark colours, and let "
         f"the phone wait {length} before it goes dark.",
@@ -120,12 +107,10 @@ def new_tones(w: WorldView) -> Draft:
 @pack.template("loudest_volume", apps=("settings",), was="alarms_at_full_volume")
 def loudest_volume(w: WorldView) -> Draft:
     """Move a volume to its end."""
-    name, words = w.rng.choice(
-        (
-            ("alarm", "I slept through my alarm. From now on, alarms"),
-            ("ring", "I keep missing calls. From now on, calls"),
-            ("media", "I want to hear this film from the kitchen: music and videos"),
-        )
+    name, words = w.one_of(
+        ("alarm", "I slept through my alarm. From now on, alarms"),
+        ("ring", "I keep missing calls. From now on, calls"),
+        ("media", "I want to hear this film from the kitchen: music and videos"),
     )
     return Draft(
         goal=f"{words} should be as loud as the phone can.",
@@ -142,11 +127,9 @@ def loudest_volume(w: WorldView) -> Draft:
 def hush_app(w: WorldView) -> Draft:
     """Block the notifications of an app, or only their sound."""
     app = w.rng.choice(sorted(APP_NAMES))
-    field, words, says = w.rng.choice(
-        (
-            ("allowed", "must not bother me with any news any more", "may not notify"),
-            ("sound", "may still show me what is new, but without a sound", "notifies silently"),
-        )
+    field, words, says = w.one_of(
+        ("allowed", "must not bother me with any news any more", "may not notify"),
+        ("sound", "may still show me what is new, but without a sound", "notifies silently"),
     )
     action = settings.allow_notices if field == "allowed" else settings.sound_notices
     name = APP_NAMES[app]
@@ -173,7 +156,9 @@ def no_location_for_app(w: WorldView) -> Draft:
     """Take a permission from one app that another one keeps."""
     apps = ["calendar", "gallery", "shop", "wallet"]
     denied = w.rng.choice(apps)
-    rows = tuple(add_row("os.permissions", app=app, name="location", granted=True) for app in apps)
+    rows = tuple(
+        template.add_row("os.permissions", app=app, name="location", granted=True) for app in apps
+    )
     name = APP_NAMES[denied]
     return Draft(
         goal=f"I do not want {name} to know where I am any more. The other apps may go on as "
@@ -187,12 +172,8 @@ def no_location_for_app(w: WorldView) -> Draft:
                 f"{name} does not know it any more",
                 granted=False,
             ),
-            Count(
-                app="os",
-                table="permissions",
-                where={"name": "location", "granted": True},
-                equals=3,
-                says="The others still do",
+            template.counted(
+                "os.permissions", "The others still do", 3, name="location", granted=True
             ),
         ),
         golden=(call(settings.set_permission, app=denied, name="location", granted=False),),
@@ -224,16 +205,14 @@ def clear_second_largest(w: WorldView) -> Draft:
 def fact_about_phone(w: WorldView) -> Draft:
     """Tell a fact about the phone."""
     phone = w.state(State).phone[PHONE]
-    words, fact, how = w.rng.choice(
+    words, fact, how = w.one_of(
+        ("the serial number", phone.serial, Text(phone.serial)),
+        ("its own phone number", phone.number, Text(phone.number, mode="digits")),
         (
-            ("the serial number", phone.serial, Text(value=phone.serial)),
-            ("its own phone number", phone.number, Text(value=phone.number, mode="digits")),
-            (
-                "the version of its system",
-                phone.version,
-                Text(value=phone.version.split()[-1], mode="contains"),
-            ),
-        )
+            "the version of its system",
+            phone.version,
+            Text(phone.version.split()[-1], mode="contains"),
+        ),
     )
     return Draft(
         goal=f"The repair shop asks for something about this phone: {words}. What is it? Answer "
@@ -254,7 +233,7 @@ def lock_with_pin(w: WorldView) -> Draft:
         params={"pin": pin, "name": name},
         checks=(
             *_chosen("The phone is locked", pin=pin),
-            changed("settings.phone", PHONE, f"The phone is called {name}", name=Text(value=name)),
+            changed("settings.phone", PHONE, f"The phone is called {name}", name=Text(name)),
         ),
         golden=(call(settings.set_pin, pin=pin), call(settings.rename_phone, name=name)),
     )
@@ -264,7 +243,7 @@ def lock_with_pin(w: WorldView) -> Draft:
 def tidy_accounts(w: WorldView) -> Draft:
     """Add one account, remove one, and let one sync."""
     mail, files = w.state(State).accounts
-    name = w.rng.choice(("sam", "robin", "kim", "alex"))
+    name = w.one_of("sam", "robin", "kim", "alex")
     email = f"{name}{w.rng.randrange(10, 100)}@example.com"
     swap = w.rng.random() < 0.5
     gone, kept = (files, mail) if swap else (mail, files)
@@ -278,10 +257,8 @@ def tidy_accounts(w: WorldView) -> Draft:
         f"{email} at Huddle. {last}",
         params={"email": email, "gone": gone.id, "kept": kept.id},
         checks=(
-            added(
-                "settings.accounts", f"{email} is there", service="Huddle", email=Text(value=email)
-            ),
-            removed("settings.accounts", f"{gone.service} is gone", id=gone.id),
+            added("settings.accounts", f"{email} is there", service="Huddle", email=Text(email)),
+            template.removed("settings.accounts", f"{gone.service} is gone", id=gone.id),
             changed(
                 "settings.accounts",
                 kept.id,

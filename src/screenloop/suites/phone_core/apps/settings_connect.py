@@ -6,7 +6,16 @@ from screenloop.actions import Answer
 from screenloop.criteria import AnswerIs, Number, Text, Value
 from screenloop.phone.apps.settings import actions as settings
 from screenloop.phone.apps.settings.state import State
-from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
+from screenloop.suites.phone_core.template import (
+    Draft,
+    Pack,
+    WorldView,
+    added,
+    call,
+    changed,
+    look,
+    value_is,
+)
 from screenloop.suites.phone_core.worlds.times import joined, network_named
 
 pack = Pack("device")
@@ -22,21 +31,19 @@ def _secret(w: WorldView) -> str:
 @pack.template("ready_for_takeoff", apps=("settings",))
 def ready_for_takeoff(w: WorldView) -> Draft:
     """Turn all radios off, and make the phone quiet."""
-    extra, words = w.rng.choice(
-        (
-            ("do_not_disturb", "nothing may disturb me either"),
-            ("battery_saver", "it should use as little power as it can, too"),
-            ("location", "it need not know where I am either"),
-        )
+    extra, words = w.one_of(
+        ("do_not_disturb", "nothing may disturb me either"),
+        ("battery_saver", "it should use as little power as it can, too"),
+        ("location", "it need not know where I am either"),
     )
     wanted = extra != "location"
     return Draft(
         goal=f"We are about to take off: my phone must not send anything any more, and {words}.",
         params={"extra": extra},
         checks=(
-            Value(app="os", path="airplane", to=True, says="The phone is ready for a flight"),
-            Value(app="os", path="wifi", to=False, says="Wi-Fi is off"),
-            Value(app="os", path="bluetooth", to=False, says="Bluetooth is off"),
+            value_is("os.airplane", "The phone is ready for a flight", True),
+            value_is("os.wifi", "Wi-Fi is off", False),
+            value_is("os.bluetooth", "Bluetooth is off", False),
             Value(app="os", path=extra, to=wanted, says=f"{extra} is {wanted}"),
         ),
         golden=(
@@ -49,7 +56,7 @@ def ready_for_takeoff(w: WorldView) -> Draft:
 @pack.template("join_network", apps=("settings",))
 def join_network(w: WorldView) -> Draft:
     """Join a network whose password the goal tells."""
-    name = w.rng.choice(("Corner Cafe", "Guest House", "Printer-7C1A"))
+    name = w.one_of("Corner Cafe", "Guest House", "Printer-7C1A")
     network = network_named(w, name)
     return Draft(
         goal=f'Get me into the Wi-Fi "{name}". The password is {network.password}.',
@@ -71,11 +78,11 @@ def join_hidden_network(w: WorldView) -> Draft:
             added(
                 "settings.networks",
                 f"The phone knows {name}",
-                name=Text(value=name, mode="exact"),
+                name=Text(name, mode="exact"),
                 secured=True,
             ),
             added("settings.networks", "The password is right", password=password),
-            Value(app="os", path="wifi_network", to=name, says=f"The phone is in {name}"),
+            value_is("os.wifi_network", f"The phone is in {name}", name),
         ),
         golden=(call(settings.add_network, name=name, password=password),),
     )
@@ -101,9 +108,7 @@ def forget_old_office(w: WorldView) -> Draft:
         params={"network": home.id},
         checks=(
             changed("settings.networks", home.id, f"{home.name} is forgotten", saved=False),
-            Value(
-                app="os", path="wifi_network", to=office.name, says=f"The phone is in {office.name}"
-            ),
+            value_is("os.wifi_network", f"The phone is in {office.name}", office.name),
         ),
         golden=(
             call(settings.forget_network, network=home.id),
@@ -115,23 +120,16 @@ def forget_old_office(w: WorldView) -> Draft:
 @pack.template("open_hotspot", apps=("settings",))
 def open_hotspot(w: WorldView) -> Draft:
     """Name and protect the hotspot, and turn it on."""
-    name, password = w.rng.choice(("Picnic", "Train seat", "Tent 4")), _secret(w)
+    name, password = w.one_of("Picnic", "Train seat", "Tent 4"), _secret(w)
     return Draft(
         goal="Let others use the internet of my phone from now on. They should see it as "
         f'"{name}" and need the password {password}.',
         params={"name": name, "password": password},
         allowed=("os.wifi",),
         checks=(
-            Value(
-                app="settings",
-                path="hotspot_name",
-                to=Text(value=name, mode="exact"),
-                says=f"It is called {name}",
-            ),
-            Value(
-                app="settings", path="hotspot_password", to=password, says="The password is right"
-            ),
-            Value(app="os", path="hotspot", to=True, says="It is on"),
+            value_is("settings.hotspot_name", f"It is called {name}", Text(name, mode="exact")),
+            value_is("settings.hotspot_password", "The password is right", password),
+            value_is("os.hotspot", "It is on", True),
         ),
         golden=(
             call(settings.edit_hotspot, name=name, password=password),
@@ -143,19 +141,14 @@ def open_hotspot(w: WorldView) -> Draft:
 @pack.template("new_data_plan", apps=("settings",))
 def new_data_plan(w: WorldView) -> Draft:
     """Set the limit of mobile data, and save some."""
-    gigabytes = w.rng.choice((4, 6, 7, 12, 14, 15))
+    gigabytes = w.one_of(4, 6, 7, 12, 14, 15)
     return Draft(
         goal=f"My new contract gives me {gigabytes} GB a month. See to it that the phone keeps to "
         "that on the road, and that apps use no more than they need.",
         params={"gigabytes": gigabytes},
         checks=(
-            Value(
-                app="settings",
-                path="data_limit_gb",
-                to=gigabytes,
-                says=f"The limit is {gigabytes} GB",
-            ),
-            Value(app="settings", path="data_saver", to=True, says="Apps save data"),
+            value_is("settings.data_limit_gb", f"The limit is {gigabytes} GB", gigabytes),
+            value_is("settings.data_saver", "Apps save data", True),
         ),
         golden=(
             call(settings.set_option, name="data_saver", on=True),
@@ -200,17 +193,14 @@ def rename_gadget(w: WorldView) -> Draft:
     """Rename a device."""
     gadget = w.pick(w.state(State).gadgets, lambda g: g.paired)
     words = {"headphones": "headphones", "watch": "watch", "car": "car kit"}[gadget.kind]
-    name = w.rng.choice(("Comet", "Old friend", "Number two", "Blueberry"))
+    name = w.one_of("Comet", "Old friend", "Number two", "Blueberry")
     return Draft(
         goal=f'We have several of the kind at home, so my {words} should go by the name "{name}" '
         "on this phone.",
         params={"device": gadget.id, "name": name},
         checks=(
             changed(
-                "settings.gadgets",
-                gadget.id,
-                f"The {words} is called {name}",
-                name=Text(value=name),
+                "settings.gadgets", gadget.id, f"The {words} is called {name}", name=Text(name)
             ),
         ),
         golden=(call(settings.rename_gadget, device=gadget.id, name=name),),

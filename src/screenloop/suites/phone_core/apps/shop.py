@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer
-from screenloop.criteria import AnswerIs, Date, Money, Number, Text, Value
+from screenloop.criteria import AnswerIs, Date, Money, Number, Text
 from screenloop.phone.apps.messages.seed import dollars, spoken
 from screenloop.phone.apps.shop import actions as shop
 from screenloop.phone.apps.shop import state as look_ups
 from screenloop.phone.apps.shop.state import State, found, totals_of
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-)
-from screenloop.suites.phone_core.worlds.money import (
-    DELIVERED,
-    HOME,
-    PACKED,
-    buyable,
-    colour_named,
-    day_of,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
+from screenloop.suites.phone_core.worlds import money
 
 pack = Pack("shopping")
 
@@ -57,7 +42,7 @@ def forget_wish(w: WorldView) -> Draft:
     return Draft(
         goal=f"I got the {name} for my birthday, so I do not have to wish for it any more.",
         params={"product": wished.product},
-        checks=(removed("shop.wishes", f"{name} is off the wish list", id=wished.id),),
+        checks=(template.removed("shop.wishes", f"{name} is off the wish list", id=wished.id),),
         golden=(call(shop.wish, product=wished.product, on=False),),
     )
 
@@ -71,7 +56,7 @@ def cost_of_wishes(w: WorldView) -> Draft:
         goal="What would all the things that I wish for at Nimbus cost together, one of each and "
         "without delivery?",
         params={"cents": cents},
-        checks=(AnswerIs(to=Money(cents=cents), says="The sum of the prices"),),
+        checks=(AnswerIs(to=Money(cents), says="The sum of the prices"),),
         golden=(look(look_ups.list_wishes), Answer(text=dollars(cents))),
     )
 
@@ -91,7 +76,7 @@ def pieces_left(w: WorldView) -> Draft:
 @pack.template("cheapest_in_stock", apps=("shop",))
 def cheapest_in_stock(w: WorldView) -> Draft:
     """Compare the prices of one kind of product."""
-    words = w.rng.choice(("lamp", "backpack", "headphones", "keyboard", "jacket", "chair"))
+    words = w.one_of("lamp", "backpack", "headphones", "keyboard", "jacket", "chair")
     first, *dearer = found(w.state(State), words, "", "price_up", in_stock=True)
     if first.price_cents == dearer[0].price_cents:
         raise ValueError(f"two products of kind {words} are the cheapest")
@@ -102,10 +87,9 @@ def cheapest_in_stock(w: WorldView) -> Draft:
         params={"kind": words, "product": first.id},
         checks=(
             AnswerIs(
-                to=Text(value=first.name, mode="contains", others=others),
-                says="The cheapest product",
+                to=Text(first.name, mode="contains", others=others), says="The cheapest product"
             ),
-            AnswerIs(to=Money(cents=first.price_cents), says="Its price"),
+            AnswerIs(to=Money(first.price_cents), says="Its price"),
         ),
         golden=(
             look(look_ups.search, text=words, sort="price_up", in_stock=True),
@@ -122,7 +106,7 @@ def cost_of_cart(w: WorldView) -> Draft:
         goal="If I ordered what is in my cart at Nimbus with standard delivery, how much would I "
         "have to pay in all?",
         params={"cents": cents},
-        checks=(AnswerIs(to=Money(cents=cents), says="The total with delivery"),),
+        checks=(AnswerIs(to=Money(cents), says="The total with delivery"),),
         golden=(look(look_ups.get_cart), Answer(text=dollars(cents))),
     )
 
@@ -130,15 +114,15 @@ def cost_of_cart(w: WorldView) -> Draft:
 @pack.template("when_ordered", apps=("shop",))
 def when_ordered(w: WorldView) -> Draft:
     """Tell the day and the price of an order, told by what was in it."""
-    order = w.pick(w.state(State).orders, lambda o: o.id not in ("order5", PACKED))
+    order = w.pick(w.state(State).orders, lambda o: o.id not in ("order5", money.PACKED))
     item = w.rng.choice(order.items)
-    day = day_of(w, order.placed_at)
+    day = money.day_of(w, order.placed_at)
     return Draft(
         goal=f"On which day did I order the {item.name}, and how much was that whole order?",
         params={"order": order.id},
         checks=(
-            AnswerIs(to=Date(value=day), says="The day of the order"),
-            AnswerIs(to=Money(cents=order.total_cents), says="What the order cost"),
+            AnswerIs(to=Date(day), says="The day of the order"),
+            AnswerIs(to=Money(order.total_cents), says="What the order cost"),
         ),
         golden=(
             look(look_ups.list_orders),
@@ -155,14 +139,14 @@ def when_ordered(w: WorldView) -> Draft:
 def put_in_cart(w: WorldView) -> Draft:
     """Put a product in the cart, in a colour and a number."""
     s = w.state(State)
-    quantity = w.rng.choice((2, 3))
+    quantity = w.one_of(2, 3)
     product = w.pick(
-        buyable(w, 40_000, quantity), lambda p: all(p.id != line.product for line in s.cart)
+        money.buyable(w, 40_000, quantity), lambda p: all(p.id != line.product for line in s.cart)
     )
     colour = w.rng.choice(product.colours[1:])
     return Draft(
-        goal=f"I want {quantity} pieces of the {product.name} in {colour_named(colour)}. Put them "
-        "with the things that I am about to buy, but do not order yet.",
+        goal=f"I want {quantity} pieces of the {product.name} in {money.colour_named(colour)}. Put "
+        "them with the things that I am about to buy, but do not order yet.",
         params={"product": product.id, "colour": colour, "quantity": quantity},
         checks=(
             added("shop.cart", f"{product.name} is in the cart", weight=2, product=product.id),
@@ -178,7 +162,7 @@ def rethink_cart(w: WorldView) -> Draft:
     """Drop one line of the cart, change another, take a wish instead."""
     s = w.state(State)
     dropped, kept = w.sample(s.cart, 2)
-    quantity = kept.quantity + w.rng.choice((1, 2))
+    quantity = kept.quantity + w.one_of(1, 2)
     wished = w.pick(s.wishes, lambda wish: all(wish.product != line.product for line in s.cart))
     names = [s.products[row.product].name for row in (dropped, kept, wished)]
     return Draft(
@@ -186,7 +170,7 @@ def rethink_cart(w: WorldView) -> Draft:
         f"{names[1]}, and take the {names[2]} that I have been wishing for instead.",
         params={"dropped": dropped.id, "kept": kept.id, "wished": wished.product},
         checks=(
-            removed("shop.cart", f"{names[0]} is out of the cart", id=dropped.id),
+            template.removed("shop.cart", f"{names[0]} is out of the cart", id=dropped.id),
             changed("shop.cart", kept.id, f"{quantity} of {names[1]} are in it", quantity=quantity),
             added("shop.cart", f"{names[2]} is in it", product=wished.product, quantity=1),
         ),
@@ -205,15 +189,13 @@ def rethink_cart(w: WorldView) -> Draft:
 @pack.template("review_purchase", apps=("shop",))
 def review_purchase(w: WorldView) -> Draft:
     """Write a review of something bought."""
-    order = w.pick(w.state(State).orders, lambda o: o.id in DELIVERED)
+    order = w.pick(w.state(State).orders, lambda o: o.id in money.DELIVERED)
     item = w.rng.choice(order.items)
-    stars, text = w.rng.choice(
-        (
-            (5, "Better than I had hoped for."),
-            (4, "Good, only the box was torn."),
-            (3, "It does what it should, not more."),
-            (2, "It looked better in the picture."),
-        )
+    stars, text = w.one_of(
+        (5, "Better than I had hoped for."),
+        (4, "Good, only the box was torn."),
+        (3, "It does what it should, not more."),
+        (2, "It looked better in the picture."),
     )
     return Draft(
         goal=f"Let other buyers know what I think of the {item.name} that I got: {stars} out of "
@@ -228,9 +210,7 @@ def review_purchase(w: WorldView) -> Draft:
                 order=order.id,
                 stars=stars,
             ),
-            added(
-                "shop.reviews", "The words are right", product=item.product, text=Text(value=text)
-            ),
+            added("shop.reviews", "The words are right", product=item.product, text=Text(text)),
         ),
         golden=(call(shop.review, order=order.id, product=item.product, stars=stars, text=text),),
     )
@@ -239,11 +219,11 @@ def review_purchase(w: WorldView) -> Draft:
 @pack.template("move_and_redirect", apps=("shop",))
 def move_and_redirect(w: WorldView) -> Draft:
     """Save a new address, make it the default, and send the waiting order there."""
-    label = w.rng.choice(("New flat", "Parents", "Summer house"))
-    city, street = w.rng.choice(("Sunvale", "Mirador", "Port Alma")), w.rng.choice(STREETS)
+    label = w.one_of("New flat", "Parents", "Summer house")
+    city, street = w.one_of("Sunvale", "Mirador", "Port Alma"), w.rng.choice(STREETS)
     postcode = f"20{w.rng.randrange(100, 1000)}"
     address = f"address{len(w.state(State).addresses) + 1}"
-    name = w.state(State).addresses[HOME].name
+    name = w.state(State).addresses[money.HOME].name
     return Draft(
         goal=f"Nimbus should from now on deliver to {street}, {postcode} {city} by default. Save "
         f'that as "{label}", in my name, {name}, and have the order that is still being packed '
@@ -253,14 +233,14 @@ def move_and_redirect(w: WorldView) -> Draft:
             added(
                 "shop.addresses",
                 "The address is saved",
-                label=Text(value=label),
-                name=Text(value=name),
-                street=Text(value=street),
-                city=Text(value=city),
+                label=Text(label),
+                name=Text(name),
+                street=Text(street),
+                city=Text(city),
                 postcode=postcode,
             ),
-            Value(app="shop", path="default_address", to=address, says="It is the default"),
-            changed("shop.orders", PACKED, "The order goes there", address=address),
+            template.value_is("shop.default_address", "It is the default", address),
+            changed("shop.orders", money.PACKED, "The order goes there", address=address),
         ),
         golden=(
             call(
@@ -272,6 +252,6 @@ def move_and_redirect(w: WorldView) -> Draft:
                 postcode=postcode,
             ),
             call(shop.make_default, address=address),
-            call(shop.readdress, order=PACKED, address=address),
+            call(shop.readdress, order=money.PACKED, address=address),
         ),
     )

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from screenloop.actions import Answer
-from screenloop.criteria import AnswerIs, Check, Money, Text, Value
+from screenloop.criteria import AnswerIs, Check, Money, Text
 from screenloop.phone.apps.contacts import pages as contacts
 from screenloop.phone.apps.messages.seed import dollars, spoken
 from screenloop.phone.apps.wallet import actions as wallet
 from screenloop.phone.apps.wallet import state as look_ups
 from screenloop.phone.apps.wallet.seed import BALANCE, MoneyRequest, Transaction
 from screenloop.phone.apps.wallet.state import State, found, spent
-from screenloop.suites.phone_core.template import (
-    Draft,
-    Pack,
-    WorldView,
-    added,
-    call,
-    changed,
-    look,
-    removed,
-)
-from screenloop.suites.phone_core.worlds.money import (
-    asked,
-    balance_is,
-    bill_paid,
-    plain,
-    sent,
-    topped_up,
-)
+from screenloop.suites.phone_core import template
+from screenloop.suites.phone_core.template import Draft, Pack, WorldView, added, call, changed, look
+from screenloop.suites.phone_core.worlds import money
 
 pack = Pack("money")
 
@@ -63,16 +48,11 @@ def send_money(w: WorldView) -> Draft:
         "we both know what it was for.",
         params={"person": person.id, "cents": cents, "note": reason},
         checks=(
-            sent(person, cents, says=f"{person.name} got {dollars(cents)}"),
-            added(
-                "wallet.transactions",
-                f"It says {reason}",
-                person=person.id,
-                note=Text(value=reason),
-            ),
-            balance_is(w, -cents),
+            money.sent(person, cents, says=f"{person.name} got {dollars(cents)}"),
+            added("wallet.transactions", f"It says {reason}", person=person.id, note=Text(reason)),
+            money.balance_is(w, -cents),
         ),
-        golden=(call(wallet.send, person=person.id, amount=plain(cents), note=reason),),
+        golden=(call(wallet.send, person=person.id, amount=money.plain(cents), note=reason),),
     )
 
 
@@ -80,17 +60,18 @@ def send_money(w: WorldView) -> Draft:
 def split_dinner(w: WorldView) -> Draft:
     """Divide a sum by three and ask two contacts for their parts."""
     first, second = w.sample(w.state(contacts.State).people, 2)
-    cents = w.rng.choice((1450, 1820, 2360, 2790, 3215))
+    cents = w.one_of(1450, 1820, 2360, 2790, 3215)
     return Draft(
         goal=f"I paid {dollars(3 * cents)} for a dinner of three. {first.name} and {second.name} "
         "were there with me, and each of us bears an equal part. Ask both for theirs.",
         params={"people": [first.id, second.id], "cents": cents},
         checks=tuple(
-            asked(person, cents, says=f"{person.name} was asked for {dollars(cents)}")
+            money.asked(person, cents, says=f"{person.name} was asked for {dollars(cents)}")
             for person in (first, second)
         ),
         golden=tuple(
-            call(wallet.ask, person=person.id, amount=plain(cents)) for person in (first, second)
+            call(wallet.ask, person=person.id, amount=money.plain(cents))
+            for person in (first, second)
         ),
     )
 
@@ -123,7 +104,7 @@ def answer_requests(w: WorldView) -> Draft:
                 amount_cents=-paid.amount_cents,
                 note=paid.note,
             ),
-            balance_is(w, -paid.amount_cents),
+            money.balance_is(w, -paid.amount_cents),
             *(_answered(request, "declined") for request in declined),
             _answered(mine, "cancelled"),
         ),
@@ -141,51 +122,46 @@ def answer_requests(w: WorldView) -> Draft:
 @pack.template("top_up_balance", apps=("wallet",))
 def top_up_balance(w: WorldView) -> Draft:
     """Move money from a card to the balance."""
-    card = w.rng.choice((JUNIPER, HALDEN))
-    cents = w.rng.choice((3500, 7500, 12_000, 18_500, 24_000))
+    card = w.one_of(JUNIPER, HALDEN)
+    cents = w.one_of(3500, 7500, 12_000, 18_500, 24_000)
     return Draft(
         goal=f"Move {dollars(cents)} from my {_card(w, card)} card over to my balance.",
         params={"card": card, "cents": cents},
-        checks=(topped_up(card, cents), balance_is(w, cents)),
-        golden=(call(wallet.top_up, card=card, amount=plain(cents)),),
+        checks=(money.topped_up(card, cents), money.balance_is(w, cents)),
+        golden=(call(wallet.top_up, card=card, amount=money.plain(cents)),),
     )
 
 
 @pack.template("set_daily_limit", apps=("wallet",))
 def set_daily_limit(w: WorldView) -> Draft:
     """Bound what may leave the wallet in a day."""
-    cents = w.rng.choice((20_000, 25_000, 35_000, 45_000, 62_500))
+    cents = w.one_of(20_000, 25_000, 35_000, 45_000, 62_500)
     return Draft(
         goal=f"To be safe I never want to be able to pay more than {dollars(cents)} a day.",
         params={"cents": cents},
         checks=(
-            Value(
-                app="wallet",
-                path="daily_limit_cents",
-                to=cents,
-                says=f"{dollars(cents)} a day are allowed",
+            template.value_is(
+                "wallet.daily_limit_cents", f"{dollars(cents)} a day are allowed", cents
             ),
         ),
-        golden=(call(wallet.set_limit, amount=plain(cents)),),
+        golden=(call(wallet.set_limit, amount=money.plain(cents)),),
     )
 
 
 @pack.template("pay_bill_by_card", apps=("wallet",))
 def pay_bill_by_card(w: WorldView) -> Draft:
     """Pay a bill, told by what it is or that it is overdue, with a card."""
-    words, bill_id = w.rng.choice(
-        (
-            ("the bill that is overdue", "bill3"),
-            ("what Harbor Energy wants from me", "bill1"),
-            ("my gym", "bill4"),
-        )
+    words, bill_id = w.one_of(
+        ("the bill that is overdue", "bill3"),
+        ("what Harbor Energy wants from me", "bill1"),
+        ("my gym", "bill4"),
     )
-    source = w.rng.choice((JUNIPER, HALDEN))
+    source = w.one_of(JUNIPER, HALDEN)
     bill = w.state(State).bills[bill_id]
     return Draft(
         goal=f"Pay {words} with my {_card(w, source)} card.",
         params={"bill": bill.id, "source": source},
-        checks=bill_paid(bill, source),
+        checks=money.bill_paid(bill, source),
         golden=(call(wallet.pay_bill, bill=bill.id, source=source),),
     )
 
@@ -195,27 +171,24 @@ def pay_rent_above_limit(w: WorldView) -> Draft:
     """Pay a bill that neither the limit nor the balance allows at first."""
     s = w.state(State)
     rent = s.bills["bill6"]
-    card = w.rng.choice((JUNIPER, HALDEN))
-    limit_cents = w.rng.choice((150_000, 160_000, 180_000))
-    cents = w.rng.choice((25_000, 30_000, 40_000))
+    card = w.one_of(JUNIPER, HALDEN)
+    limit_cents = w.one_of(150_000, 160_000, 180_000)
+    cents = w.one_of(25_000, 30_000, 40_000)
     return Draft(
         goal=f"{rent.payee} must get the rent from my balance now. Allow {dollars(limit_cents)} a "
         f"day for that, and take {dollars(cents)} from {_card(w, card)} to have enough.",
         params={"card": card, "cents": cents, "limit_cents": limit_cents},
         checks=(
-            *bill_paid(rent, BALANCE),
-            Value(
-                app="wallet",
-                path="daily_limit_cents",
-                to=limit_cents,
-                says=f"{dollars(limit_cents)} a day are allowed",
+            *money.bill_paid(rent, BALANCE),
+            template.value_is(
+                "wallet.daily_limit_cents", f"{dollars(limit_cents)} a day are allowed", limit_cents
             ),
-            topped_up(card, cents),
-            balance_is(w, cents - rent.amount_cents),
+            money.topped_up(card, cents),
+            money.balance_is(w, cents - rent.amount_cents),
         ),
         golden=(
-            call(wallet.set_limit, amount=plain(limit_cents)),
-            call(wallet.top_up, card=card, amount=plain(cents)),
+            call(wallet.set_limit, amount=money.plain(limit_cents)),
+            call(wallet.top_up, card=card, amount=money.plain(cents)),
             call(wallet.pay_bill, bill=rent.id, source=BALANCE),
         ),
     )
@@ -257,13 +230,11 @@ def note_down_bill(w: WorldView) -> Draft:
         "my other bills, do not pay it yet.",
         params={"payee": payee, "cents": cents, "day": day},
         checks=(
-            added(
-                "wallet.bills", f"There is a bill of {payee}", payee=Text(value=payee), paid=False
-            ),
+            added("wallet.bills", f"There is a bill of {payee}", payee=Text(payee), paid=False),
             added("wallet.bills", f"It is over {dollars(cents)}", amount_cents=cents),
             added("wallet.bills", f"It is due on {day}", due=day),
         ),
-        golden=(call(wallet.add_bill, payee=payee, amount=plain(cents), due=day),),
+        golden=(call(wallet.add_bill, payee=payee, amount=money.plain(cents), due=day),),
     )
 
 
@@ -273,7 +244,7 @@ def note_down_bill(w: WorldView) -> Draft:
 @pack.template("card_in_trouble", apps=("wallet",))
 def card_in_trouble(w: WorldView) -> Draft:
     """Freeze a lost card, or thaw the frozen one."""
-    card, frozen = w.rng.choice(((JUNIPER, True), (HALDEN, True), (FERNWAY, False)))
+    card, frozen = w.one_of((JUNIPER, True), (HALDEN, True), (FERNWAY, False))
     bank = _card(w, card)
     goal = (
         f"I cannot find my {bank} card anywhere. Make sure that nobody can pay with it until it "
@@ -304,9 +275,7 @@ def expiry_of_card(w: WorldView) -> Draft:
         goal=f"Until when can I use my {card.bank} card? Tell me month and year as they stand on "
         "it.",
         params={"card": card.id},
-        checks=(
-            AnswerIs(to=Text(value=card.expires, mode="digits"), says="The month and the year"),
-        ),
+        checks=(AnswerIs(to=Text(card.expires, mode="digits"), says="The month and the year"),),
         golden=(look(look_ups.list_cards), Answer(text=card.expires)),
     )
 
@@ -315,7 +284,7 @@ def expiry_of_card(w: WorldView) -> Draft:
 def give_up_main_card(w: WorldView) -> Draft:
     """Remove the main card, which needs a successor that must be usable."""
     s = w.state(State)
-    successor = w.rng.choice((HALDEN, FERNWAY))
+    successor = w.one_of(HALDEN, FERNWAY)
     thaw = (call(wallet.freeze, card=FERNWAY, on=False),) if successor == FERNWAY else ()
     extended: tuple[Check, ...] = ()
     if successor == FERNWAY:
@@ -325,13 +294,8 @@ def give_up_main_card(w: WorldView) -> Draft:
         f"{_card(w, successor)} has to be ready to take its place as the card I pay with first.",
         params={"successor": successor},
         checks=(
-            removed("wallet.cards", f"{_card(w, s.main_card)} is gone", id=s.main_card),
-            Value(
-                app="wallet",
-                path="main_card",
-                to=successor,
-                says=f"{_card(w, successor)} comes first",
-            ),
+            template.removed("wallet.cards", f"{_card(w, s.main_card)} is gone", id=s.main_card),
+            template.value_is("wallet.main_card", f"{_card(w, successor)} comes first", successor),
             *extended,
         ),
         golden=(
@@ -353,7 +317,7 @@ def spent_last_month(w: WorldView) -> Draft:
     return Draft(
         goal=f"How much money did I spend on {SPENT_ON[category]} in February?",
         params={"category": category},
-        checks=(AnswerIs(to=Money(cents=sums[category]), says="The sum is right"),),
+        checks=(AnswerIs(to=Money(sums[category]), says="The sum is right"),),
         golden=(look(look_ups.spending, month=LAST_MONTH), Answer(text=dollars(sums[category]))),
     )
 
@@ -374,7 +338,7 @@ def dearest_visit(w: WorldView) -> Draft:
     return Draft(
         goal=f"What is the most that I ever paid at {visits[0].title} in one go?",
         params={"merchant": visits[0].title},
-        checks=(AnswerIs(to=Money(cents=cents), says="The highest amount"),),
+        checks=(AnswerIs(to=Money(cents), says="The highest amount"),),
         golden=(look(look_ups.search, text=visits[0].title), Answer(text=dollars(cents))),
     )
 

@@ -67,7 +67,7 @@ def texted(
         "messages.threads",
         "The only new conversation is with that number",
         weight=0,
-        phone=Text(value=phone, mode="digits"),
+        phone=Text(phone, mode="digits"),
     )
     return (*sent, opened)
 

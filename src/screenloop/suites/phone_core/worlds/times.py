@@ -37,7 +37,7 @@ def length_min(event: Event) -> int:
 
 def planned(title: str, says: str, **fields: Expected) -> tuple[Check, ...]:
     """Return checks that one event was added, one for each of its fields that matters."""
-    where = {"title": Text(value=title)}
+    where = {"title": Text(title)}
     return tuple(
         Added(
             app="calendar",
