@@ -22,10 +22,9 @@ from screenloop.errors import ConfigError, InfraFault
 from screenloop.http.server import Serving, listen, url_of
 from screenloop.manager.clock import Clock, SystemClock
 from screenloop.manager.hosts.app import HostApp
-from screenloop.manager.hosts.base import HostCard, HostOrders
+from screenloop.manager.hosts.base import HostCard, HostOrders, ready_start
 from screenloop.manager.hosts.instances import InstanceHost
 from screenloop.manager.hosts.local.process import facts_of, rss_mb
-from screenloop.manager.hosts.probe import ready_start
 from screenloop.store.blob_urls import open_blobs
 
 _LOOK_S = 1.0

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from screenloop.errors import Busy, ScreenloopError
 from screenloop.manager.hosts.base import HostPlan, Launcher
 from screenloop.manager.supply.context import BackgroundTasks, PoolContext
-from screenloop.manager.supply.desk import InstanceDesk
 from screenloop.manager.supply.failures import PoolFailures
 from screenloop.manager.supply.plan import (
     DrainHost,
@@ -24,7 +23,7 @@ from screenloop.manager.supply.plan import (
     decide,
 )
 from screenloop.manager.supply.pool import HostRecord, Pool, Unit, pool_name
-from screenloop.manager.supply.watch import HostTracker
+from screenloop.manager.supply.watch import HostTracker, InstanceDesk
 
 _log = logging.getLogger(__name__)
 
@@ -54,10 +53,10 @@ class PoolReconciler:
         now_s = self._around.clock.now_s()
         orders = decide(self.pool.plan, self.pool.look(waiting, now_s), now_s)
         for order in orders:
-            self._obey(order)
+            self._apply(order)
         return orders
 
-    def _obey(self, order: Order) -> None:
+    def _apply(self, order: Order) -> None:
         now_s = self._around.clock.now_s()
         match order:
             case StartHost(capacity=capacity):

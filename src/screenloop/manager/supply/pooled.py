@@ -79,11 +79,7 @@ class PooledSupply:
         Raises:
             ConfigError: a kind has no launcher, or two plans are for one Environment.
         """
-        for plan in plans:
-            if plan.env.kind not in launchers:
-                raise unknown("environment kind without a launcher", plan.env.kind, launchers)
-        if len({plan.env for plan in plans}) < len(plans):
-            raise ConfigError("two plans are for one environment; merge them")
+        _check(plans, launchers)
         self._plans = tuple(plans)
         self._launchers = dict(launchers)
         self._clock = clock or SystemClock()
@@ -177,7 +173,7 @@ class PooledSupply:
             keeper.watch.held = held
         await self._look()
         for keeper in list(self._keepers.values()):
-            await keeper.watch.greeted(self._timing.adopt_s)
+            await keeper.watch.connected(self._timing.adopt_s)
         found: dict[str, ReadyInstance] = {}
         gone: dict[str, str] = {}
         for one in known:
@@ -209,7 +205,7 @@ class PooledSupply:
                 _log.warning("hosts are still there %g s after the end", self._timing.close_s)
                 break
             await self._clock.sleep(_LEAST_PAUSE_S)
-            await self._look(greet=False)
+            await self._look(act=False)
         for keeper in self._keepers.values():
             await keeper.let_go()
         await self._close_launchers()
@@ -264,7 +260,7 @@ class PooledSupply:
                 _log.exception("a look at the hosts failed in an unforeseen way")
             await self._pause()
 
-    async def _look(self, *, greet: bool = True) -> None:
+    async def _look(self, *, act: bool = True) -> None:
         """Look once at everything, and begin what is to be done."""
         seen: dict[PoolReconciler, list[HostSeen]] = {one: [] for one in self._keepers.values()}
         for launcher in {id(one): one for one in self._launchers.values()}.values():
@@ -281,9 +277,9 @@ class PooledSupply:
                 if owner is not None:
                     seen.setdefault(owner, []).append(one)
         for keeper, hosts in seen.items():
-            keeper.watch.meet(hosts)
+            keeper.watch.observe(hosts)
         self._queue.expire()
-        if greet:
+        if act:
             for keeper in list(self._keepers.values()):
                 keeper.watch.beat()
                 keeper.act()
@@ -373,3 +369,12 @@ class PooledSupply:
 
     def _unclaimed(self, env: EnvRef, run_id: str, taken: ReadyInstance) -> None:
         self._give_back(taken.instance, healthy=True, reason="", used=False)
+
+
+def _check(plans: Sequence[PoolPlan], launchers: Mapping[str, Launcher]) -> None:
+    """Refuse plans that cannot be kept."""
+    for plan in plans:
+        if plan.env.kind not in launchers:
+            raise unknown("environment kind without a launcher", plan.env.kind, launchers)
+    if len({plan.env for plan in plans}) < len(plans):
+        raise ConfigError("two plans are for one environment; merge them")

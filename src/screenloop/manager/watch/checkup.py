@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from screenloop.errors import Busy, ConfigError, InfraFault, ScreenloopError
 from screenloop.manager.client import HttpManager, ask_manager
-from screenloop.manager.hosts.probe import ready_start
+from screenloop.manager.hosts.base import ready_start
 from screenloop.manager.wire.bodies import Health, Info, Status
 from screenloop.store.blob_urls import open_blobs
 from screenloop.store.blobs import BlobStore, MemoryBlobs

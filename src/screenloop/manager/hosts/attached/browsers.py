@@ -13,9 +13,8 @@ from screenloop.errors import InfraFault
 from screenloop.manager.clock import Clock
 from screenloop.manager.hosts.attached.cdp_bridge import bridge_script
 from screenloop.manager.hosts.attached.hosts import attached_name
-from screenloop.manager.hosts.base import Host, HostPlan, HostSeen
+from screenloop.manager.hosts.base import Host, HostPlan, HostSeen, ready_start
 from screenloop.manager.hosts.inside import InsideLauncher
-from screenloop.manager.hosts.probe import ready_start
 from screenloop.store.blobs import BlobStore
 from screenloop.types import EnvRef, Struct
 
