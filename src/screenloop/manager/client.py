@@ -264,7 +264,6 @@ class HttpManager(Manager):
         return found
 
     async def release(self, lease: Lease) -> None:
-        """Give the Instance back; a Lease that is already gone is left alone."""
         self._turns.pop(lease.id, None)
         body = ReleaseBody(lease=token_of(lease))
         await self._connection.ask("POST", at.RELEASE, body, Done, RELEASE_S)

@@ -27,15 +27,12 @@ class SystemClock:
     """The machine's own time."""
 
     def now_s(self) -> float:
-        """Return the machine's monotonic seconds."""
         return time.monotonic()
 
     def wall_s(self) -> float:
-        """Return the machine's seconds since 1970."""
         return time.time()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait on the event loop."""
         await asyncio.sleep(seconds)
 
 
@@ -48,13 +45,10 @@ class SkewedClock:
         self._clock = clock
 
     def now_s(self) -> float:
-        """Return the other's seconds plus the skew."""
         return self._clock.now_s() + self.skew_s
 
     def wall_s(self) -> float:
-        """Return the other's wall seconds plus the skew."""
         return self._clock.wall_s() + self.wall_skew_s
 
     async def sleep(self, seconds: float) -> None:
-        """Wait as the other does."""
         await self._clock.sleep(seconds)

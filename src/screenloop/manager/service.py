@@ -199,7 +199,6 @@ class ManagerService(Manager):
     # ---- the operations ------------------------------------------------------------------------
 
     async def spec(self, env: EnvRef) -> EnvSpec:
-        """Tell what Instances of this kind can do, before any is leased."""
         return await self._supply.spec(env)
 
     async def acquire(
@@ -255,7 +254,6 @@ class ManagerService(Manager):
         return await self.operations.operate(token_of(lease), operation, deadline_s=deadline_s)
 
     async def release(self, lease: Lease) -> None:
-        """Give the Instance back; a Lease that is already gone is left alone."""
         await self.operations.release(token_of(lease))
 
     # ---- parts -------------------------------------------------------------------------------

@@ -206,7 +206,6 @@ class InstanceHost(Host):
             raise InfraFault(f"host {self.id} shut {one.name} while it was opening")
 
     async def shut(self, instance: str, *, deadline_s: float) -> None:
-        """Close one Instance; closing what is not there is harmless."""
         one = self._instances.pop(instance, None)
         if one is None:
             return
@@ -216,7 +215,6 @@ class InstanceHost(Host):
             await asyncio.wait({closing}, timeout=deadline_s)
 
     async def report(self, *, deadline_s: float) -> HostReport:
-        """Say what there is."""
         now_s = self._clock.now_s()
         return HostReport(
             host=self.id,

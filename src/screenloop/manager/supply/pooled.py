@@ -110,7 +110,6 @@ class PooledSupply:
     # ---- the Supply contract -----------------------------------------------------------------
 
     def listen(self, listener: SupplyListener) -> None:
-        """Name the one to tell of losses."""
         self._around.listener = listener
 
     async def spec(self, env: EnvRef) -> EnvSpec:
@@ -147,7 +146,6 @@ class PooledSupply:
         return taken
 
     async def give_back(self, instance: str, *, healthy: bool, reason: str = "") -> None:
-        """Take an Instance back; a name that is not taken is left alone."""
         self._give_back(instance, healthy=healthy, reason=reason, used=True)
 
     def host_of(self, instance: str) -> Host:
@@ -163,7 +161,6 @@ class PooledSupply:
         return keeper.pool.way_of(unit)
 
     async def adopt(self, known: Sequence[KnownInstance]) -> AdoptedInstances:
-        """Find the hosts and Instances of an earlier manager again, and start the loop."""
         held = frozenset(one.instance for one in known if one.held)
         for one in known:
             # A kind that is no longer planned has no pool; its Instances are gone for us.
@@ -188,14 +185,12 @@ class PooledSupply:
         return AdoptedInstances(found=found, gone=gone)
 
     async def detach(self) -> None:
-        """Let go of hosts and leave them running, for the next manager to adopt."""
         await self._end_loop("the manager lets go")
         for keeper in self._keepers.values():
             await keeper.let_go()
         await self._close_launchers()
 
     async def close(self) -> None:
-        """End every host that this Supply started."""
         await self._end_loop("the supply is closed")
         for keeper in self._keepers.values():
             keeper.end_all()

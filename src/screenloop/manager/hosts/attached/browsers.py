@@ -95,7 +95,6 @@ class AttachedBrowserLauncher:
         return tuple(HostSeen(host=host, state="running") for host in self._ends)
 
     def connect(self, seen: HostSeen, token: str) -> Host:
-        """Return the way to the Instances of one browser."""
         return self._inside[seen.host].connect(seen, token)
 
     async def close(self) -> None:

@@ -188,7 +188,6 @@ class RayLauncher:
         return (*there, *gone)
 
     def connect(self, seen: HostSeen, token: str) -> Host:
-        """Return the way to a running host."""
         way = ActorHost(seen.host, seen.address, token=token, blobs=self._blobs)
         actor = self._actors.get(seen.host)
         if actor is not None:
