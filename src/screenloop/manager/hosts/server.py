@@ -42,7 +42,6 @@ class OrphanTimer:
         self._heard_s = clock.now_s()
 
     def heard(self) -> None:
-        """Note a sign of life."""
         self._heard_s = self._clock.now_s()
 
     async def orphaned(self) -> None:

@@ -103,7 +103,6 @@ class LeasedOperations(Verbs[LeaseToken]):
     async def operate(
         self, token: LeaseToken, operation: OperationFor[R], *, deadline_s: float
     ) -> R:
-        """Carry out one operation for the holder of a Lease."""
         began_s = self._clock.now_s()
         verb = operation.verb
         held = self._table.admit(token, began_s)

@@ -36,7 +36,6 @@ class PoolReconciler:
     """
 
     def __init__(self, pool: Pool, launcher: Launcher, around: PoolContext) -> None:
-        """Prepare; starts nothing."""
         self.pool = pool
         self.launcher = launcher
         self.desk = InstanceDesk(pool, around)
@@ -145,7 +144,6 @@ class PoolReconciler:
         return self.pool.units.get(unit.now.instance) is unit and unit.now.state == "starting"
 
     def _retire(self, unit: Unit, why: str) -> None:
-        """Take an Instance out of use and close it."""
         self.pool.free.pop(unit.now.instance, None)
         unit.now = replace(unit.now, state="closing")
         self._tasks.begin(self._shut(unit, why))

@@ -84,7 +84,6 @@ class Pool:
 
     @property
     def env(self) -> EnvRef:
-        """The Environment whose Instances these are."""
         return self.plan.env
 
     @property
@@ -129,11 +128,9 @@ class Pool:
     # ---- Instances ---------------------------------------------------------------------------
 
     def on_host(self, host: str) -> list[Unit]:
-        """Return the Instances of a host."""
         return [unit for unit in self.units.values() if unit.now.host == host]
 
     def is_usable(self, unit: Unit) -> bool:
-        """Tell whether an Instance may be given out."""
         record = self.hosts.get(unit.now.host)
         after = self.plan.recycle_after
         return (
@@ -146,7 +143,6 @@ class Pool:
         )
 
     def pop_free(self) -> Unit | None:
-        """Take an Instance out of the free ones."""
         return self.free.popitem()[1] if self.free else None
 
     def taken(self, unit: Unit, *, direct: bool) -> ReadyInstance:
@@ -169,7 +165,6 @@ class Pool:
             self.free.pop(unit.now.instance, None)
 
     def set_taken(self, unit: Unit, run_id: str) -> None:
-        """Note that a Run has an Instance."""
         unit.run_id = run_id
         unit.now = replace(unit.now, leased=True)
 
@@ -192,7 +187,6 @@ class Pool:
         unit.now = replace(unit.now, state="failed", reason=reason)
 
     def drop(self, units: Iterable[Unit]) -> None:
-        """Forget Instances that are gone."""
         for unit in units:
             self.free.pop(unit.now.instance, None)
             self.units.pop(unit.now.instance, None)

@@ -226,14 +226,12 @@ class PooledSupply:
                 return
 
     def status(self) -> tuple[PoolStatus, ...]:
-        """Return how each pool is doing."""
         return tuple(
             keeper.pool.status(self._queue.fair.waiting(env))
             for env, keeper in self._keepers.items()
         )
 
     def hosts(self) -> tuple[HostNow, ...]:
-        """Return what is known of each host."""
         return tuple(
             record.now for keeper in self._keepers.values() for record in keeper.pool.hosts.values()
         )

@@ -128,7 +128,6 @@ class HostTracker:
             connecting.add_done_callback(self._connecting.discard)
 
     def add_host(self, host: str, now_s: float) -> HostRecord:
-        """Note a host that is starting."""
         record = HostRecord(
             HostNow(
                 host=host, state="starting", since_s=now_s, heard_s=now_s, owned=self._pool.owns

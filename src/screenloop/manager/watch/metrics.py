@@ -92,7 +92,6 @@ class Metrics:
         self.registry.register(_Gauges(self, pools, leases))
 
     def text(self) -> bytes:
-        """Return everything in Prometheus' text format."""
         return generate_latest(self.registry)
 
     def _fault(self, kind: str, stage: str, error: BaseException) -> None:

@@ -107,7 +107,6 @@ class LocalPods:
         return self._containers[uid].pid
 
     def close(self) -> None:
-        """Kill whatever runs and remove the folders."""
         for uid, one in list(self._containers.items()):
             self.end(uid, kill=True)
             os.waitpid(one.pid, 0)

@@ -87,7 +87,6 @@ class FakeKubernetes:
         self._loop: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> FakeKubernetes:
-        """Answer from here on."""
         app = web.Application()
         app.add_routes(
             [
@@ -108,7 +107,6 @@ class FakeKubernetes:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Stop answering and looking."""
         self.drop_watches()
         if self._loop is not None:
             self._loop.cancel()

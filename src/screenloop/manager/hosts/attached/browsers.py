@@ -29,7 +29,6 @@ class AttachedBrowser(Struct, frozen=True, kw_only=True):
 
     @property
     def host(self) -> str:
-        """Its id as a host."""
         return attached_name(self.env, self.url)
 
 

@@ -112,7 +112,6 @@ class KubernetesApi:
             raise ApiUnreachable(f"cannot {where}: {type(error).__name__}: {error}") from error
 
     async def create_pod(self, manifest: Manifest) -> Pod:
-        """Create a Pod and return it as it now is."""
         core = await self._connected()
         where = f"create pod {manifest['metadata']['name']}"
         data = await self._call(
@@ -124,7 +123,6 @@ class KubernetesApi:
         return _read(data, Pod, where)
 
     async def read_pod(self, name: str) -> Pod:
-        """Return a Pod."""
         core = await self._connected()
         where = f"read pod {name}"
         data = await self._call(
@@ -155,7 +153,6 @@ class KubernetesApi:
         )
 
     async def create_secret(self, manifest: Manifest) -> None:
-        """Create a Secret."""
         core = await self._connected()
         await self._call(
             f"create secret {manifest['metadata']['name']}",
@@ -165,7 +162,6 @@ class KubernetesApi:
         )
 
     async def close(self) -> None:
-        """Close the connections."""
         client, self._client, self._core = self._client, None, None
         if client is not None:
             await client.close()

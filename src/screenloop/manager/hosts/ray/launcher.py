@@ -80,7 +80,6 @@ class ActorHost(RemoteHost):
         self._later.append(way)
 
     async def report(self, *, deadline_s: float) -> HostReport:
-        """Say what there is, in whichever process answers."""
         if self._later:
             return await self._later[-1].report(deadline_s=deadline_s)
         return await super().report(deadline_s=deadline_s)
