@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Protocol
+from collections.abc import Coroutine
+from typing import Any, Protocol
 
 
 class Clock(Protocol):
@@ -52,3 +53,13 @@ class SkewedClock:
 
     async def sleep(self, seconds: float) -> None:
         await self._clock.sleep(seconds)
+
+
+async def first_of(*waits: Coroutine[Any, Any, object], limit_s: float | None = None) -> None:
+    """Return when the first of the coroutines does, or at the limit; the others are ended."""
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    try:
+        await asyncio.wait(tasks, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()

@@ -81,11 +81,6 @@ class OnDemandSupply:
             await self._host.shut(instance, deadline_s=SHUT_S)
 
     def host_of(self, instance: str) -> Host:
-        """Return the one host.
-
-        Raises:
-            InfraFault: the Instance is not taken.
-        """
         if instance not in self._taken:
             raise InfraFault(f"instance {instance} is not in use here")
         return self._host

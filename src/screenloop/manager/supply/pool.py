@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
@@ -21,42 +22,40 @@ _KEPT = 200
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
 
+@dataclass(eq=False)
 class HostRecord:
     """One host of a pool."""
 
-    def __init__(self, now: HostNow) -> None:
-        self.now = now
-        self.way: Host | None = None
-        self.address = ""
-        self.boot = ""
-        self.open_failures = 0
-        """In a row."""
-        self.open_failed_s = 0.0
-        """When the last of them was counted."""
-        self.asked_s = 0.0
-        """When it was last told to end."""
-        self.beat_s = 0.0
-        """When its last heartbeat was asked for."""
-        self.faults_s: deque[float] = deque()
-        """When its Instances were quarantined, within the plan's window."""
-        self.busy = False
-        """Whether a greeting or heartbeat is under way."""
+    now: HostNow
+    way: Host | None = None
+    address: str = ""
+    boot: str = ""
+    open_failures: int = 0
+    """In a row."""
+    open_failed_s: float = 0.0
+    """When the last of them was counted."""
+    asked_s: float = 0.0
+    """When it was last told to end."""
+    beat_s: float = 0.0
+    """When its last heartbeat was asked for."""
+    faults_s: deque[float] = field(default_factory=deque)
+    """When its Instances were quarantined, within the plan's window."""
+    busy: bool = False
+    """Whether its first report or a heartbeat is under way."""
 
 
+@dataclass(slots=True, eq=False)
 class Unit:
     """One Instance of a pool; small, since there may be many."""
 
-    __slots__ = ("fence", "now", "run_id", "since_s", "spec")
-
-    def __init__(self, now: InstanceNow, since_s: float) -> None:
-        self.now = now
-        self.since_s = since_s
-        """When it was ordered or found."""
-        self.spec: EnvSpec | None = None
-        self.fence = 0
-        """The newest that its host reported."""
-        self.run_id: str | None = None
-        """Of the Run that has it; `None` while nobody does."""
+    now: InstanceNow
+    since_s: float
+    """When it was ordered or found."""
+    spec: EnvSpec | None = None
+    fence: int = 0
+    """The newest that its host reported."""
+    run_id: str | None = None
+    """Of the Run that has it; `None` while nobody does."""
 
 
 class Pool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec.structs import replace
 
 from screenloop.errors import ConfigError, InfraFault, ScreenloopError
-from screenloop.manager.clock import Clock, SystemClock
+from screenloop.manager.clock import Clock, SystemClock, first_of
 from screenloop.manager.hosts.base import Host, HostSeen, Launcher
 from screenloop.manager.supply.base import (
     AdoptedInstances,
@@ -113,12 +113,7 @@ class PooledSupply:
         self._around.listener = listener
 
     async def spec(self, env: EnvRef) -> EnvSpec:
-        """Tell what Instances of this kind can do; waits for a first one.
-
-        Raises:
-            ConfigError: the kind is unknown.
-            Busy: none came up in time.
-        """
+        """Tell what Instances of this kind can do; waits for a first one."""
         pool = self._keeper(env).pool
         if pool.spec is None:
             taken = await self.take(env, "", deadline_s=SPEC_S)
@@ -127,14 +122,6 @@ class PooledSupply:
         return pool.spec
 
     async def take(self, env: EnvRef, run_id: str, *, deadline_s: float) -> ReadyInstance:
-        """Wait for a ready Instance, in the Run's fair turn.
-
-        Raises:
-            ConfigError: the kind is unknown.
-            Busy: none came within the deadline, or the queue is full.
-            EnvironmentFault: none can be started.
-            InfraFault: the supply drains or is closed.
-        """
         if self._closed or self._draining_by_s is not None:
             raise InfraFault("the supply gives out nothing more: it is drained or closed")
         self.start()
@@ -149,11 +136,6 @@ class PooledSupply:
         self._give_back(instance, healthy=healthy, reason=reason, used=True)
 
     def host_of(self, instance: str) -> Host:
-        """Return the way to a taken Instance's host.
-
-        Raises:
-            InfraFault: the host is gone, or nobody has the Instance.
-        """
         keeper = self._keeper_of(instance)
         unit = keeper.pool.units.get(instance) if keeper is not None else None
         if keeper is None or unit is None or unit.run_id is None:
@@ -284,15 +266,7 @@ class PooledSupply:
         await self._clock.sleep(least_s)
         if self._wanted.is_set():
             return
-        waits = (
-            asyncio.ensure_future(self._wanted.wait()),
-            asyncio.ensure_future(self._clock.sleep(self._timing.look_s)),
-        )
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
+        await first_of(self._wanted.wait(), self._clock.sleep(self._timing.look_s))
 
     async def _end_loop(self, why: str) -> None:
         self._closed = True
