@@ -8,7 +8,9 @@ import logging
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from screenloop.errors import ConfigError
@@ -16,8 +18,11 @@ from screenloop.http.server import Serving, listen, url_of
 from screenloop.manager.app import ManagerApp
 from screenloop.manager.clock import Clock, SystemClock
 from screenloop.manager.hosts.base import Launcher
-from screenloop.manager.hosts.launchers import open_launcher
+from screenloop.manager.hosts.kubernetes.api import KubernetesApi
+from screenloop.manager.hosts.kubernetes.launcher import KubernetesLauncher
+from screenloop.manager.hosts.kubernetes.manifests import KubernetesSettings
 from screenloop.manager.hosts.local.launcher import HOST_MODULE, LocalLauncher
+from screenloop.manager.hosts.ray.launcher import RayLauncher, RaySettings
 from screenloop.manager.journal.base import Journal
 from screenloop.manager.journal.ownership import JournalOwner
 from screenloop.manager.journal.sqlite import SqliteJournal
@@ -38,7 +43,11 @@ DRAIN_S = 30.0
 RAY_SILENT_S = 60.0
 """How long a host on Ray may be silent: a restart takes seconds, and tens under load."""
 
+HOST_PLACES = "local, kubernetes:FILE or ray:FILE, where FILE holds the settings as JSON"
+
 _log = logging.getLogger(__name__)
+
+S = TypeVar("S")
 
 
 class ServeOptions(Struct, frozen=True, kw_only=True):
@@ -104,7 +113,7 @@ async def run_manager(
     state = Path(options.state)
     blobs_url = options.blobs or folder_url(state / "blobs")
     blobs = open_blobs(blobs_url)
-    launcher = _open_launcher(options, blobs, clock=clock, host_module=host_module)
+    launcher = _launcher_of(options, blobs, clock=clock, host_module=host_module)
     tokens = HostTokens(kept_secret(state / "secret"))
     metrics, replaced = Metrics(), asyncio.Event()
 
@@ -164,7 +173,42 @@ async def _serve(
         await (service.detach() if keep_hosts else service.close())
 
 
-def _open_launcher(
+def open_launcher(name: str, *, local: Launcher, blobs: BlobStore, clock: Clock) -> Launcher:
+    """Return a launcher; nothing is started and nobody connected to.
+
+    Args:
+        name: in one of `HOST_PLACES`.
+        local: what `local` stands for.
+        blobs: the store that is shared with the hosts.
+        clock: of all time-outs.
+
+    Raises:
+        ConfigError: the name has another form, or the file does not hold such settings.
+    """
+    kind, _, file = name.partition(":")
+    match kind:
+        case "local" if not file:
+            return local
+        case "kubernetes" if file:
+            settings = _settings(Path(file), KubernetesSettings)
+            api = KubernetesApi(settings.namespace)
+            return KubernetesLauncher(settings, api=api, blobs=blobs, clock=clock)
+        case "ray" if file:
+            return RayLauncher(_settings(Path(file), RaySettings), blobs=blobs, clock=clock)
+        case _:
+            raise ConfigError(f"{name!r} names no place for hosts; expected {HOST_PLACES}")
+
+
+def _settings(path: Path, kind: type[S]) -> S:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except OSError as error:
+        raise ConfigError(f"cannot read the settings of hosts in {path}: {error}") from error
+    except msgspec.DecodeError as error:
+        raise ConfigError(f"{path} does not hold settings of hosts: {error}") from error
+
+
+def _launcher_of(
     options: ServeOptions, blobs: BlobStore, *, clock: Clock, host_module: str
 ) -> Launcher:
     folder, orphan_s = Path(options.state) / "hosts", options.orphan_s
