@@ -28,7 +28,7 @@ from screenloop.cli.output import (
 from screenloop.errors import ConfigError, InfraFault
 from screenloop.manager.client import ask_manager
 from screenloop.manager.serve import DRAIN_S, ServeOptions, Serves, run_manager
-from screenloop.manager.supply.pool_words import read_pool
+from screenloop.manager.supply.desired import read_pool
 from screenloop.manager.watch.logs import LogForm, set_up_logs
 from screenloop.manager.watch.top import status_table
 from screenloop.manager.wire.bodies import Status

@@ -9,38 +9,26 @@ from typing import Any
 import msgspec
 
 from screenloop import errors
-from screenloop.errors import (
-    AgentError,
-    Blame,
-    Busy,
-    ConfigError,
-    InfraFault,
-    LeaseLost,
-    ScreenloopError,
-    StaleFrame,
-    TaskError,
-    UnsupportedAction,
-)
 from screenloop.types import Struct
 
 MESSAGE_LETTERS = 800
 """Longer messages are cut, so that an answer stays small."""
 
-CLASSES: dict[str, type[ScreenloopError]] = {
+CLASSES: dict[str, type[errors.ScreenloopError]] = {
     name: kind
     for name, kind in vars(errors).items()
-    if isinstance(kind, type) and issubclass(kind, ScreenloopError)
+    if isinstance(kind, type) and issubclass(kind, errors.ScreenloopError)
 }
 """The error tree by name."""
 
-_STATUS: tuple[tuple[type[ScreenloopError], HTTPStatus], ...] = (
-    (ConfigError, HTTPStatus.BAD_REQUEST),
-    (LeaseLost, HTTPStatus.CONFLICT),
-    (StaleFrame, HTTPStatus.CONFLICT),
-    (UnsupportedAction, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (TaskError, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (AgentError, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (ScreenloopError, HTTPStatus.SERVICE_UNAVAILABLE),
+_STATUS: tuple[tuple[type[errors.ScreenloopError], HTTPStatus], ...] = (
+    (errors.ConfigError, HTTPStatus.BAD_REQUEST),
+    (errors.LeaseLost, HTTPStatus.CONFLICT),
+    (errors.StaleFrame, HTTPStatus.CONFLICT),
+    (errors.UnsupportedAction, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (errors.TaskError, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (errors.AgentError, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (errors.ScreenloopError, HTTPStatus.SERVICE_UNAVAILABLE),
 )
 """First fit counts."""
 
@@ -50,32 +38,32 @@ class ErrorBody(Struct, frozen=True, kw_only=True):
 
     error: str
     """Class name in the error tree."""
-    blame: Blame
+    blame: errors.Blame
     message: str
     retry: bool
     retry_after_s: float | None = None
 
 
-def known_class(error: BaseException) -> type[ScreenloopError]:
+def known_class(error: BaseException) -> type[errors.ScreenloopError]:
     """Return the nearest class of the error tree; `InfraFault` for what is not of it."""
     for kind in type(error).__mro__:
         if CLASSES.get(kind.__name__) is kind:
             return CLASSES[kind.__name__]
-    return InfraFault
+    return errors.InfraFault
 
 
 def error_body(error: BaseException) -> ErrorBody:
     """Return what travels of a failure."""
     kind = known_class(error)
     said = str(error)
-    if not isinstance(error, ScreenloopError):
+    if not isinstance(error, errors.ScreenloopError):
         said = f"unexpected {type(error).__name__}: {error}"
     return ErrorBody(
         error=kind.__name__,
         blame=kind.blame,
         message=said if len(said) <= MESSAGE_LETTERS else said[: MESSAGE_LETTERS - 1] + "…",
         retry=kind.retry,
-        retry_after_s=error.retry_after_s if isinstance(error, Busy) else None,
+        retry_after_s=error.retry_after_s if isinstance(error, errors.Busy) else None,
     )
 
 
@@ -87,7 +75,7 @@ def error_status(error: BaseException) -> HTTPStatus:
 
 def error_headers(error: BaseException) -> dict[str, str]:
     """Return the headers that go with a failure: `Retry-After` in whole seconds, rounded up."""
-    if isinstance(error, Busy):
+    if isinstance(error, errors.Busy):
         return {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
     return {}
 
@@ -97,20 +85,20 @@ def is_error_body(data: bytes) -> bool:
     return _read(data) is not None
 
 
-def error_from(status: int, data: bytes, where: str) -> ScreenloopError:
+def error_from(status: int, data: bytes, where: str) -> errors.ScreenloopError:
     """Return the failure that an answer with a bad status stands for.
 
     A body that cannot be read gives an `InfraFault`: something between us and the service spoke.
     """
     body = _read(data)
     if body is None:
-        return InfraFault(f"{where} answered {status} without a readable error body")
+        return errors.InfraFault(f"{where} answered {status} without a readable error body")
     kind: Any = CLASSES.get(body.error)
     if kind is None:
-        return InfraFault(f"{where} answered {status} {body.error}: {body.message}")
-    if kind is Busy:
-        return Busy(body.message, retry_after_s=body.retry_after_s or 1.0)
-    failure: ScreenloopError = kind(body.message)
+        return errors.InfraFault(f"{where} answered {status} {body.error}: {body.message}")
+    if kind is errors.Busy:
+        return errors.Busy(body.message, retry_after_s=body.retry_after_s or 1.0)
+    failure: errors.ScreenloopError = kind(body.message)
     return failure
 
 

@@ -317,7 +317,6 @@ class Routes:
         self._refuse = refuse or refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         endpoint = self._routes.get((scope["method"], scope["path"]))
         try:
             if endpoint is None:

@@ -19,19 +19,8 @@ from screenloop.manager.base import token_of
 from screenloop.manager.clock import Clock
 from screenloop.manager.service import ManagerService
 from screenloop.manager.watch.metrics import Metrics
+from screenloop.manager.wire import bodies
 from screenloop.manager.wire import endpoints as at
-from screenloop.manager.wire.bodies import (
-    AcquireBody,
-    AcquireReply,
-    Done,
-    Health,
-    Info,
-    PoolStatus,
-    Quarantined,
-    ReleaseBody,
-    Status,
-    WithdrawBody,
-)
 from screenloop.store.blobs import BlobStore
 from screenloop.types import EnvRef, EnvSpec, Lease
 
@@ -52,8 +41,8 @@ class ManagerApp:
         blobs_url: str,
         metrics: Metrics,
         clock: Clock,
-        pools: Callable[[], tuple[PoolStatus, ...]] = lambda: (),
-        quarantined: Callable[[], tuple[Quarantined, ...]] = lambda: (),
+        pools: Callable[[], tuple[bodies.PoolStatus, ...]] = lambda: (),
+        quarantined: Callable[[], tuple[bodies.Quarantined, ...]] = lambda: (),
     ) -> None:
         """Prepare.
 
@@ -80,7 +69,6 @@ class ManagerApp:
         metrics.watch(pools, lambda: service.status().leases)
 
     def asgi(self) -> Routes:
-        """Return the app to serve."""
         acts: dict[tuple[str, str], Act] = {
             **at.operate_acts(self._service.operations, self._blobs),
             ("POST", at.ACQUIRE): self._acquire,
@@ -101,7 +89,7 @@ class ManagerApp:
 
     # ---- leases ------------------------------------------------------------------------------
 
-    async def _acquire(self, request: Request, body: AcquireBody) -> AcquireReply:
+    async def _acquire(self, request: Request, body: bodies.AcquireBody) -> bodies.AcquireReply:
         """Grant a Lease; a client that hangs up while it waits gets none."""
         granting = self._service.acquire(
             body.env,
@@ -111,19 +99,19 @@ class ManagerApp:
             wait_s=body.wait_s,
         )
         lease = await _unless_gone(request, granting)
-        return AcquireReply(
+        return bodies.AcquireReply(
             lease=token_of(lease),
             expires_in_s=max(0.0, lease.expires_s - self._clock.now_s()),
             host_url=lease.host_url,
         )
 
-    async def _release(self, request: Request, body: ReleaseBody) -> Done:
+    async def _release(self, request: Request, body: bodies.ReleaseBody) -> bodies.Done:
         await self._service.operations.release(body.lease)
-        return Done()
+        return bodies.Done()
 
-    async def _withdraw(self, request: Request, body: WithdrawBody) -> Done:
+    async def _withdraw(self, request: Request, body: bodies.WithdrawBody) -> bodies.Done:
         await self._service.withdraw(body.request_id)
-        return Done()
+        return bodies.Done()
 
     # ---- asking ------------------------------------------------------------------------------
 
@@ -137,17 +125,17 @@ class ManagerApp:
             raise ConfigError(f"the query lacks {error}; it needs kind, width, height") from error
         return await self._service.spec(env)
 
-    async def _info(self, request: Request, _: None) -> Info:
-        return Info(version=__version__, blobs=self._blobs_url)
+    async def _info(self, request: Request, _: None) -> bodies.Info:
+        return bodies.Info(version=__version__, blobs=self._blobs_url)
 
     async def _health(self, request: Request, _: None) -> Response:
         draining = self._service.status().draining
         status = HTTPStatus.SERVICE_UNAVAILABLE if draining else HTTPStatus.OK
-        return answer(Health(ok=not draining, draining=draining), status)
+        return answer(bodies.Health(ok=not draining, draining=draining), status)
 
-    async def _status(self, request: Request, _: None) -> Status:
+    async def _status(self, request: Request, _: None) -> bodies.Status:
         now = self._service.status()
-        return Status(
+        return bodies.Status(
             version=__version__,
             up_s=self._clock.now_s() - self._began_s,
             leases=now.leases,

@@ -22,17 +22,8 @@ from screenloop.http.endpoints import read_reply
 from screenloop.http.errors import error_from
 from screenloop.manager.base import Manager, Observe, OperationFor, token_of
 from screenloop.manager.clock import Clock, SystemClock
+from screenloop.manager.wire import bodies
 from screenloop.manager.wire import endpoints as at
-from screenloop.manager.wire.bodies import (
-    WAIT_S,
-    AcquireBody,
-    AcquireReply,
-    Done,
-    Info,
-    OperateReply,
-    ReleaseBody,
-    WithdrawBody,
-)
 from screenloop.store.blob_urls import open_blobs
 from screenloop.store.blobs import BlobStore, CopiedBlobs
 from screenloop.types import EnvRef, EnvSpec, Lease, Observation, StepResult, Want
@@ -208,13 +199,13 @@ class HttpManager(Manager):
         """
         spec = await self.spec(env)
         request_id = secrets.token_hex(12)
-        body = AcquireBody(env=env, run_id=run_id, request_id=request_id, ttl_s=ttl_s)
+        body = bodies.AcquireBody(env=env, run_id=run_id, request_id=request_id, ttl_s=ttl_s)
         try:
             while True:
                 asked_s = self._clock.now_s()
                 try:
                     reply = await self._connection.ask(
-                        "POST", at.ACQUIRE, body, AcquireReply, WAIT_S
+                        "POST", at.ACQUIRE, body, bodies.AcquireReply, bodies.WAIT_S
                     )
                 except Busy as busy:
                     await self._clock.sleep(busy.retry_after_s)
@@ -245,7 +236,7 @@ class HttpManager(Manager):
             "POST",
             at.operate_path(operation.verb),
             at.operate_body(token, operation, deadline_s, self.blobs.shared),
-            OperateReply[operation.result_type],  # type: ignore[name-defined]
+            bodies.OperateReply[operation.result_type],  # type: ignore[name-defined]
             deadline_s,
             host_url=lease.host_url,
         )
@@ -264,10 +255,9 @@ class HttpManager(Manager):
         return found
 
     async def release(self, lease: Lease) -> None:
-        """Give the Instance back; a Lease that is already gone is left alone."""
         self._turns.pop(lease.id, None)
-        body = ReleaseBody(lease=token_of(lease))
-        await self._connection.ask("POST", at.RELEASE, body, Done, RELEASE_S)
+        body = bodies.ReleaseBody(lease=token_of(lease))
+        await self._connection.ask("POST", at.RELEASE, body, bodies.Done, RELEASE_S)
 
     async def close(self) -> None:
         """Close the connections; the manager lives on."""
@@ -300,9 +290,9 @@ class HttpManager(Manager):
         task.add_done_callback(self._goodbyes.discard)
 
     async def _withdraw(self, request_id: str) -> None:
-        body = WithdrawBody(request_id=request_id)
+        body = bodies.WithdrawBody(request_id=request_id)
         try:
-            await self._connection.ask("POST", at.WITHDRAW, body, Done, RELEASE_S)
+            await self._connection.ask("POST", at.WITHDRAW, body, bodies.Done, RELEASE_S)
         except ScreenloopError:
             # A Lease that nobody uses expires by itself.
             return
@@ -317,7 +307,7 @@ async def connect(
         ConfigError: the URL is no HTTP URL, or the token is wrong.
         InfraFault: nothing of ours answers there, or its blob store cannot be reached from here.
     """
-    info = await ask_manager(url, at.INFO, Info, token=token)
+    info = await ask_manager(url, at.INFO, bodies.Info, token=token)
     return HttpManager(url, token=token, own=own, shared=open_blobs(info.blobs), want=want)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Protocol
+from collections.abc import Coroutine
+from typing import Any, Protocol
 
 
 class Clock(Protocol):
@@ -27,15 +28,12 @@ class SystemClock:
     """The machine's own time."""
 
     def now_s(self) -> float:
-        """Return the machine's monotonic seconds."""
         return time.monotonic()
 
     def wall_s(self) -> float:
-        """Return the machine's seconds since 1970."""
         return time.time()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait on the event loop."""
         await asyncio.sleep(seconds)
 
 
@@ -48,13 +46,20 @@ class SkewedClock:
         self._clock = clock
 
     def now_s(self) -> float:
-        """Return the other's seconds plus the skew."""
         return self._clock.now_s() + self.skew_s
 
     def wall_s(self) -> float:
-        """Return the other's wall seconds plus the skew."""
         return self._clock.wall_s() + self.wall_skew_s
 
     async def sleep(self, seconds: float) -> None:
-        """Wait as the other does."""
         await self._clock.sleep(seconds)
+
+
+async def first_of(*waits: Coroutine[Any, Any, object], limit_s: float | None = None) -> None:
+    """Return when the first of the coroutines does, or at the limit; the others are ended."""
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    try:
+        await asyncio.wait(tasks, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()

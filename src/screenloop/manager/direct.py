@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import time
 from collections.abc import Awaitable, Callable
 
 from screenloop.envs.base import Environment
+from screenloop.manager.clock import SystemClock
 from screenloop.manager.hosts.instances import InstanceHost
 from screenloop.manager.journal.memory import MemoryJournal
 from screenloop.manager.service import ManagerService
@@ -47,17 +47,11 @@ class DirectManager(ManagerService):
         )
 
 
-class _Seconds:
-    """A Clock made of a function."""
+class _Seconds(SystemClock):
+    """The machine's clock, but for the seconds by which Leases expire."""
 
     def __init__(self, now_s: Callable[[], float]) -> None:
         self._now_s = now_s
 
     def now_s(self) -> float:
         return self._now_s()
-
-    def wall_s(self) -> float:
-        return time.time()
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)

@@ -5,17 +5,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from screenloop.errors import ConfigError
 from screenloop.http.server import Serving, listen, url_of
 from screenloop.manager.app import ManagerApp
 from screenloop.manager.clock import Clock, SystemClock
-from screenloop.manager.hosts.launchers import open_launcher
+from screenloop.manager.hosts.base import Launcher
+from screenloop.manager.hosts.kubernetes.api import KubernetesApi
+from screenloop.manager.hosts.kubernetes.launcher import KubernetesLauncher
+from screenloop.manager.hosts.kubernetes.manifests import KubernetesSettings
 from screenloop.manager.hosts.local.launcher import HOST_MODULE, LocalLauncher
+from screenloop.manager.hosts.ray.launcher import RayLauncher, RaySettings
 from screenloop.manager.journal.base import Journal
 from screenloop.manager.journal.ownership import JournalOwner
 from screenloop.manager.journal.sqlite import SqliteJournal
@@ -27,6 +34,7 @@ from screenloop.manager.supply.tokens import HostTokens, kept_secret
 from screenloop.manager.watch.fault_log import FaultLog
 from screenloop.manager.watch.metrics import Metrics
 from screenloop.store.blob_urls import folder_url, open_blobs
+from screenloop.store.blobs import BlobStore
 from screenloop.types import Struct
 
 DRAIN_S = 30.0
@@ -35,7 +43,11 @@ DRAIN_S = 30.0
 RAY_SILENT_S = 60.0
 """How long a host on Ray may be silent: a restart takes seconds, and tens under load."""
 
+HOST_PLACES = "local, kubernetes:FILE or ray:FILE, where FILE holds the settings as JSON"
+
 _log = logging.getLogger(__name__)
+
+S = TypeVar("S")
 
 
 class ServeOptions(Struct, frozen=True, kw_only=True):
@@ -101,39 +113,21 @@ async def run_manager(
     state = Path(options.state)
     blobs_url = options.blobs or folder_url(state / "blobs")
     blobs = open_blobs(blobs_url)
-    local = LocalLauncher(
-        state / "hosts", blobs=blobs, orphan_s=options.orphan_s, clock=clock, module=host_module
-    )
-    launcher = open_launcher(options.hosts, local=local, blobs=blobs, clock=clock)
-    on_ray = options.hosts.startswith("ray:")
-    plans = tuple(_patient(plan) for plan in options.pools) if on_ray else options.pools
+    launcher = _launcher_of(options, blobs, clock=clock, host_module=host_module)
     tokens = HostTokens(kept_secret(state / "secret"))
-    replaced = asyncio.Event()
+    metrics, replaced = Metrics(), asyncio.Event()
 
     def lose_place() -> None:
         replaced.set()
         ended.set()
 
     journal = _open_journal(options, tokens, clock=clock, replaced=lose_place)
-    try:
-        listener = listen(options.address, options.port)
-    except BaseException:
-        await journal.close()
-        raise
-    metrics = Metrics()
-    supply = PooledSupply(
-        plans,
-        {plan.env.kind: launcher for plan in plans},
-        tokens=tokens,
-        blobs=blobs_url,
-        clock=clock,
-        timing=timing,
-        direct=options.direct or on_ray,
-        started=metrics.started,
+    listener = await _listen(options, journal)
+    supply = _open_supply(
+        options, launcher, tokens, blobs=blobs_url, clock=clock, timing=timing, metrics=metrics
     )
-    service = ManagerService(
-        supply, journal, clock=clock, fencing=fencing, observer=FaultLog(metrics)
-    )
+    log = FaultLog(metrics)
+    service = ManagerService(supply, journal, clock=clock, fencing=fencing, observer=log)
     recovery = await service.start()
     app = ManagerApp(
         service,
@@ -146,10 +140,25 @@ async def run_manager(
         quarantined=supply.quarantined,
     ).asgi()
     supply.start()
+    serving = Serving(app, listener)
+    says = Serves(url=url_of(listener), blobs=blobs_url, recovery=recovery)
+    await _serve(options, service, serving, ended, replaced, up=lambda: up(says))
+
+
+async def _serve(
+    options: ServeOptions,
+    service: ManagerService,
+    serving: Serving,
+    ended: asyncio.Event,
+    replaced: asyncio.Event,
+    *,
+    up: Callable[[], None],
+) -> None:
+    """Answer requests until `ended` is set; then drain, and keep or end the hosts."""
     watch = asyncio.create_task(service.watch())
     try:
-        async with Serving(app, listener):
-            up(Serves(url=url_of(listener), blobs=blobs_url, recovery=recovery))
+        async with serving:
+            up()
             await ended.wait()
             keep_hosts = options.keep_hosts or replaced.is_set()
             left = await service.drain(deadline_s=0.0 if keep_hosts else options.drain_s)
@@ -162,6 +171,81 @@ async def run_manager(
         # After a replacement the hosts are another manager's.
         keep_hosts = options.keep_hosts or replaced.is_set()
         await (service.detach() if keep_hosts else service.close())
+
+
+def open_launcher(name: str, *, local: Launcher, blobs: BlobStore, clock: Clock) -> Launcher:
+    """Return a launcher; nothing is started and nobody connected to.
+
+    Args:
+        name: in one of `HOST_PLACES`.
+        local: what `local` stands for.
+        blobs: the store that is shared with the hosts.
+        clock: of all time-outs.
+
+    Raises:
+        ConfigError: the name has another form, or the file does not hold such settings.
+    """
+    kind, _, file = name.partition(":")
+    match kind:
+        case "local" if not file:
+            return local
+        case "kubernetes" if file:
+            settings = _settings(Path(file), KubernetesSettings)
+            api = KubernetesApi(settings.namespace)
+            return KubernetesLauncher(settings, api=api, blobs=blobs, clock=clock)
+        case "ray" if file:
+            return RayLauncher(_settings(Path(file), RaySettings), blobs=blobs, clock=clock)
+        case _:
+            raise ConfigError(f"{name!r} names no place for hosts; expected {HOST_PLACES}")
+
+
+def _settings(path: Path, kind: type[S]) -> S:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except OSError as error:
+        raise ConfigError(f"cannot read the settings of hosts in {path}: {error}") from error
+    except msgspec.DecodeError as error:
+        raise ConfigError(f"{path} does not hold settings of hosts: {error}") from error
+
+
+def _launcher_of(
+    options: ServeOptions, blobs: BlobStore, *, clock: Clock, host_module: str
+) -> Launcher:
+    folder, orphan_s = Path(options.state) / "hosts", options.orphan_s
+    local = LocalLauncher(folder, blobs=blobs, orphan_s=orphan_s, clock=clock, module=host_module)
+    return open_launcher(options.hosts, local=local, blobs=blobs, clock=clock)
+
+
+def _open_supply(
+    options: ServeOptions,
+    launcher: Launcher,
+    tokens: HostTokens,
+    *,
+    blobs: str,
+    clock: Clock,
+    timing: Timing | None,
+    metrics: Metrics,
+) -> PooledSupply:
+    on_ray = options.hosts.startswith("ray:")
+    plans = tuple(_patient(plan) for plan in options.pools) if on_ray else options.pools
+    return PooledSupply(
+        plans,
+        {plan.env.kind: launcher for plan in plans},
+        tokens=tokens,
+        blobs=blobs,
+        clock=clock,
+        timing=timing,
+        direct=options.direct or on_ray,
+        started=metrics.started,
+    )
+
+
+async def _listen(options: ServeOptions, journal: Journal) -> socket.socket:
+    try:
+        return listen(options.address, options.port)
+    except BaseException:
+        await journal.close()
+        raise
 
 
 def _patient(plan: PoolPlan) -> PoolPlan:

@@ -131,7 +131,6 @@ class ManagerService(Manager):
         await self._grants.pay()
 
     async def watch(self, *, every_s: float = 1.0) -> None:
-        """Sweep until cancelled."""
         while True:
             await self.sweep()
             await self._clock.sleep(every_s)
@@ -146,7 +145,6 @@ class ManagerService(Manager):
         return len(self._table)
 
     def status(self) -> ServiceStatus:
-        """Say how it is going."""
         return ServiceStatus(
             leases=len(self._table),
             acquiring=len(self._requests),
@@ -199,7 +197,6 @@ class ManagerService(Manager):
     # ---- the operations ------------------------------------------------------------------------
 
     async def spec(self, env: EnvRef) -> EnvSpec:
-        """Tell what Instances of this kind can do, before any is leased."""
         return await self._supply.spec(env)
 
     async def acquire(
@@ -251,11 +248,9 @@ class ManagerService(Manager):
             await self.operations.release(held.record.token)
 
     async def operate(self, lease: Lease, operation: OperationFor[R], *, deadline_s: float) -> R:
-        """Carry out one operation for the holder of a Lease."""
         return await self.operations.operate(token_of(lease), operation, deadline_s=deadline_s)
 
     async def release(self, lease: Lease) -> None:
-        """Give the Instance back; a Lease that is already gone is left alone."""
         await self.operations.release(token_of(lease))
 
     # ---- parts -------------------------------------------------------------------------------

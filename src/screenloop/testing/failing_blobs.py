@@ -21,7 +21,6 @@ class FailingBlobs:
         self._blobs = blobs
 
     def put(self, data: bytes, suffix: str) -> BlobKey:
-        """Keep the bytes, unless the store is full or away."""
         if self.full:
             raise InfraFault(f"cannot write a blob: {os.strerror(errno.ENOSPC)}") from OSError(
                 errno.ENOSPC, os.strerror(errno.ENOSPC)
@@ -30,7 +29,6 @@ class FailingBlobs:
         return self._blobs.put(data, suffix)
 
     def get(self, key: BlobKey) -> bytes:
-        """Return the bytes, unless the store is away."""
         self._require_there()
         return self._blobs.get(key)
 

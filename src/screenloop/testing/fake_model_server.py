@@ -78,7 +78,6 @@ class FakeRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def json(self) -> Any:
-        """The body, parsed."""
         return msgspec.json.decode(self.body)
 
 

@@ -74,12 +74,10 @@ class UnreliableProxy:
 
     @property
     def url(self) -> str:
-        """Where it answers."""
         assert self._server is not None
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     async def __aenter__(self) -> UnreliableProxy:
-        """Listen on a free port of the loopback address."""
 
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             self._begin(self._serve(reader, writer))

@@ -9,8 +9,8 @@ import pytest
 from screenloop.errors import ConfigError
 from screenloop.manager.clock import SystemClock
 from screenloop.manager.hosts.base import Launcher
-from screenloop.manager.hosts.launchers import open_launcher
 from screenloop.manager.hosts.local.launcher import LocalLauncher
+from screenloop.manager.serve import open_launcher
 from screenloop.store.blobs import FolderBlobs
 
 

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from screenloop.errors import DeadlinePassed
-from screenloop.manager.leases.locks import LeaseLocks
+from screenloop.manager.leases.operations import LeaseLocks
 
 
 async def take(turns: LeaseLocks, lease_id: str, deadline_s: float = 5.0) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from screenloop.errors import ConfigError
-from screenloop.manager.supply.pool_words import read_pool
+from screenloop.manager.supply.desired import read_pool
 from screenloop.suites.catalog import find_suite
 from screenloop.types import EnvRef
 

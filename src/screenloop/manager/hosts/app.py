@@ -42,7 +42,6 @@ class HostApp:
         self._heard = heard
 
     def asgi(self) -> Routes:
-        """Return the app to serve."""
         acts: dict[tuple[str, str], Act] = {
             **at.operate_acts(self._host, self._blobs),
             ("POST", at.OPEN): self._open,

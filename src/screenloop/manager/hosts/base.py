@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
+from screenloop.criteria import AnswerIs
 from screenloop.errors import InfraFault
 from screenloop.manager.base import LeaseToken, Verbs
 from screenloop.manager.wire.bodies import HostReport
-from screenloop.types import EnvRef, EnvSpec, Struct
+from screenloop.types import EnvRef, EnvSpec, Goal, Start, Struct, Task, World
+
+WORLDS = {"fake": "default", "phone": "default", "web": "miniwob/click-test"}
+"""A world that each kind surely knows; another kind is ready once it was opened."""
 
 
 class HostUnreachable(InfraFault):
@@ -138,3 +142,19 @@ class Launcher(Protocol):
     async def close(self) -> None:
         """Let go of the backend; hosts live on."""
         ...
+
+
+def ready_start(env: EnvRef) -> Start | None:
+    """Return a Start that any Instance of this kind must be able to reset to."""
+    world = WORLDS.get(env.kind)
+    if world is None:
+        return None
+    return Start(
+        task=Task(
+            id="probe/ready@1",
+            env=env,
+            world=World(name=world),
+            goal=Goal(text="Show the first screen."),
+            checks=(AnswerIs(says="nothing is asked", to="ready"),),
+        )
+    )

@@ -6,6 +6,7 @@ known to a manager by address, as attached ones.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Annotated, Any
@@ -85,43 +86,27 @@ def docker_run_arguments(
         orders_file: with `docker_orders` in it; the token is in that file and in no argument.
     """
     memory = f"{settings.memory_mib}m"
-    arguments = [
-        "docker",
-        "run",
-        "--detach",
-        "--name",
-        plan.host,
-        "--label",
-        f"screenloop.host={plan.host}",
-        "--label",
-        f"screenloop.kind={plan.kind}",
-        "--restart",
-        "no",
-        "--stop-timeout",
-        str(settings.grace_s),
-        "--init",
-        "--read-only",
-        "--tmpfs",
-        "/tmp",
-        "--cap-drop",
-        "ALL",
-        "--security-opt",
-        "no-new-privileges",
-        "--user",
-        str(_USER_ID),
-        "--cpus",
-        f"{settings.cpus:g}",
-        "--memory",
-        memory,
-        "--memory-swap",
-        memory,
-        "--shm-size",
-        f"{settings.shm_mib}m",
-        "--publish",
-        f"{settings.publish}::{settings.port}",
-        "--mount",
-        f"type=bind,src={orders_file},dst={ORDERS_PATH},readonly",
-    ]
+    options = (
+        ("--detach",),
+        ("--name", plan.host),
+        ("--label", f"screenloop.host={plan.host}"),
+        ("--label", f"screenloop.kind={plan.kind}"),
+        ("--restart", "no"),
+        ("--stop-timeout", str(settings.grace_s)),
+        ("--init",),
+        ("--read-only",),
+        ("--tmpfs", "/tmp"),
+        ("--cap-drop", "ALL"),
+        ("--security-opt", "no-new-privileges"),
+        ("--user", str(_USER_ID)),
+        ("--cpus", f"{settings.cpus:g}"),
+        ("--memory", memory),
+        ("--memory-swap", memory),
+        ("--shm-size", f"{settings.shm_mib}m"),
+        ("--publish", f"{settings.publish}::{settings.port}"),
+        ("--mount", f"type=bind,src={orders_file},dst={ORDERS_PATH},readonly"),
+    )
+    arguments = ["docker", "run", *itertools.chain.from_iterable(options)]
     folder = _blob_folder(plan)
     if folder:
         arguments += ["--mount", f"type=bind,src={folder},dst={folder}"]

@@ -50,7 +50,6 @@ class InsideLauncher:
         self._gone: dict[str, str] = {}
 
     async def start(self, plan: HostPlan) -> None:
-        """Make a host; making the same id twice makes one."""
         if plan.host not in self._hosts and plan.host not in self._gone:
             self._hosts[plan.host] = InstanceHost(
                 plan.host,
@@ -61,7 +60,6 @@ class InsideLauncher:
             )
 
     async def stop(self, host: str) -> None:
-        """Close a host and its Instances."""
         await self._end(host, "it was stopped")
 
     async def kill(self, host: str) -> None:
@@ -77,14 +75,12 @@ class InsideLauncher:
         self._stalled.pop(host).set()
 
     async def seen(self) -> tuple[HostSeen, ...]:
-        """Return all hosts."""
         return (
             *(HostSeen(host=host, state="running") for host in self._hosts),
             *(HostSeen(host=host, state="gone", reason=why) for host, why in self._gone.items()),
         )
 
     def connect(self, seen: HostSeen, token: str) -> Host:
-        """Return the way to a host."""
         return _Way(seen.host, self)
 
     async def close(self) -> None:

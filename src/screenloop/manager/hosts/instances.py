@@ -12,6 +12,7 @@ import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from screenloop.envs.base import Environment
@@ -63,45 +64,29 @@ _FORGOTTEN: dict[str, StepResult | None] = {}
 _log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True, eq=False)
 class _Instance:
     """One running Environment and who may use it now; small, since a host runs thousands."""
 
-    __slots__ = (
-        "busy",
-        "env",
-        "episodes",
-        "fence",
-        "lease_id",
-        "name",
-        "reason",
-        "ref",
-        "results",
-        "running",
-        "task",
-        "turn",
-        "used_s",
-    )
-
-    def __init__(self, name: str, ref: EnvRef) -> None:
-        self.name = name
-        self.ref = ref
-        self.env: Environment | None = None
-        """Missing while it starts, and again once it failed."""
-        self.busy = asyncio.Lock()
-        self.fence = 0
-        self.lease_id = ""
-        self.turn = 0
-        """Latest of the operations under the fence in force."""
-        self.running = 0
-        """Fence of the operation under way, or of the last."""
-        self.task: Task | None = None
-        """Of the last reset under the fence in force."""
-        self.results = _FORGOTTEN
-        """What each action id under the fence in force came to; `None` before the last reset."""
-        self.episodes = 0
-        self.used_s = 0.0
-        self.reason = ""
-        """Why it failed."""
+    name: str
+    ref: EnvRef
+    env: Environment | None = None
+    """Missing while it starts, and again once it failed."""
+    busy: asyncio.Lock = field(default_factory=asyncio.Lock)
+    fence: int = 0
+    lease_id: str = ""
+    turn: int = 0
+    """Latest of the operations under the fence in force."""
+    running: int = 0
+    """Fence of the operation under way, or of the last."""
+    task: Task | None = None
+    """Of the last reset under the fence in force."""
+    results: dict[str, StepResult | None] = field(default_factory=lambda: _FORGOTTEN)
+    """What each action id under the fence in force came to; `None` before the last reset."""
+    episodes: int = 0
+    used_s: float = 0.0
+    reason: str = ""
+    """Why it failed."""
 
 
 class InstanceHost(Host):
@@ -206,7 +191,6 @@ class InstanceHost(Host):
             raise InfraFault(f"host {self.id} shut {one.name} while it was opening")
 
     async def shut(self, instance: str, *, deadline_s: float) -> None:
-        """Close one Instance; closing what is not there is harmless."""
         one = self._instances.pop(instance, None)
         if one is None:
             return
@@ -216,7 +200,6 @@ class InstanceHost(Host):
             await asyncio.wait({closing}, timeout=deadline_s)
 
     async def report(self, *, deadline_s: float) -> HostReport:
-        """Say what there is."""
         now_s = self._clock.now_s()
         return HostReport(
             host=self.id,

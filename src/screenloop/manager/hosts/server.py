@@ -20,12 +20,11 @@ import msgspec
 from screenloop.envs.kinds import Environments
 from screenloop.errors import ConfigError, InfraFault
 from screenloop.http.server import Serving, listen, url_of
-from screenloop.manager.clock import Clock, SystemClock
+from screenloop.manager.clock import Clock, SystemClock, first_of
 from screenloop.manager.hosts.app import HostApp
-from screenloop.manager.hosts.base import HostCard, HostOrders
+from screenloop.manager.hosts.base import HostCard, HostOrders, ready_start
 from screenloop.manager.hosts.instances import InstanceHost
 from screenloop.manager.hosts.local.process import facts_of, rss_mb
-from screenloop.manager.hosts.probe import ready_start
 from screenloop.store.blob_urls import open_blobs
 
 _LOOK_S = 1.0
@@ -43,7 +42,6 @@ class OrphanTimer:
         self._heard_s = clock.now_s()
 
     def heard(self) -> None:
-        """Note a sign of life."""
         self._heard_s = self._clock.now_s()
 
     async def orphaned(self) -> None:
@@ -85,7 +83,7 @@ async def run_host(
         async with Serving(app, listener):
             if orders.ready_file:
                 write_card(Path(orders.ready_file), plan.host, url_of(listener))
-            await _first(ended.wait(), timer.orphaned())
+            await first_of(ended.wait(), timer.orphaned())
     finally:
         await host.close()
         await environments.close()
@@ -114,16 +112,6 @@ def remove_card(path: Path) -> None:
     """Take the card away; whoever looks for the process will see that it is gone anyway."""
     with contextlib.suppress(OSError):
         path.unlink(missing_ok=True)
-
-
-async def _first(*waits: object) -> None:
-    """Return when the first of the coroutines does; the others are ended."""
-    tasks = [asyncio.ensure_future(wait) for wait in waits]  # type: ignore[call-overload]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
 
 
 async def _main(orders: HostOrders, *, fencing: bool) -> None:

@@ -14,7 +14,6 @@ class MemoryJournal:
         self._intents: dict[str, dict[tuple[int, str], Intent]] = {}
 
     async def grant(self, record: LeaseRecord) -> None:
-        """Write down a Lease in place of whatever was known of its Instance."""
         known = self._instances.get(record.instance)
         if known is not None and known.fence >= record.fence:
             raise LeaseLost(
@@ -24,24 +23,20 @@ class MemoryJournal:
         self._instances[record.instance] = record
 
     async def end(self, record: FreeRecord) -> None:
-        """Write down that nobody holds the Instance any more."""
         known = self._instances.get(record.instance)
         if known is None or known.fence <= record.fence:
             self._intents.pop(record.instance, None)
             self._instances[record.instance] = record
 
     async def forget(self, instance: str) -> None:
-        """Strike off an Instance that is gone for good."""
         self._instances.pop(instance, None)
         self._intents.pop(instance, None)
 
     async def intend(self, intent: Intent) -> None:
-        """Write down a step before the host is asked."""
         intents = self._intents.setdefault(intent.token.instance, {})
         intents.setdefault((intent.token.fence, intent.step.action_id), intent)
 
     async def settle(self, instance: str, fence: int, action_id: str) -> None:
-        """Strike off an intent whose end is known."""
         intents = self._intents.get(instance)
         if intents is None:
             return
@@ -50,7 +45,6 @@ class MemoryJournal:
             del self._intents[instance]
 
     async def load(self) -> Journalled:
-        """Return all that is known."""
         records = self._instances.values()
         leases = tuple(record for record in records if isinstance(record, LeaseRecord))
         return Journalled(

@@ -161,7 +161,6 @@ class PostgresJournal:
     # ---- the Journal contract ----------------------------------------------------------------
 
     async def grant(self, record: LeaseRecord) -> None:
-        """Write down a Lease in place of whatever was known of its Instance."""
         if not await self._write(_GRANT, *row_of(record)):
             raise LeaseLost(
                 f"the journal knows fence {record.fence} of {record.instance} or a newer one, or "
@@ -169,19 +168,15 @@ class PostgresJournal:
             )
 
     async def end(self, record: FreeRecord) -> None:
-        """Write down that nobody holds the Instance any more."""
         await self._write(_END, *row_of(record))
 
     async def forget(self, instance: str) -> None:
-        """Strike off an Instance that is gone for good."""
         await self._write(_FORGET, instance)
 
     async def intend(self, intent: Intent) -> None:
-        """Write down a step before the host is asked."""
         await self._write(_INTEND, *intent_row(intent))
 
     async def settle(self, instance: str, fence: int, action_id: str) -> None:
-        """Strike off an intent whose end is known."""
         await self._write(_SETTLE, instance, fence, action_id)
 
     async def load(self) -> Journalled:

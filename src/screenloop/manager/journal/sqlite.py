@@ -88,7 +88,6 @@ class SqliteJournal:
             self._db.execute(f"PRAGMA max_page_count = {max_pages:d}")
 
     async def grant(self, record: LeaseRecord) -> None:
-        """Write down a Lease in place of whatever was known of its Instance."""
         if self._write(_GRANT, row_of(record)) == 0:
             raise LeaseLost(
                 f"the journal knows fence {record.fence} of {record.instance} or a newer one: it "
@@ -96,27 +95,22 @@ class SqliteJournal:
             )
 
     async def end(self, record: FreeRecord) -> None:
-        """Write down that nobody holds the Instance any more."""
         if self._write(_END, row_of(record)) > 0:
             # An intent left behind by a crash here has no lease and is never asked for.
             self._write(_STRIKE, (record.instance,))
 
     async def forget(self, instance: str) -> None:
-        """Strike off an Instance that is gone for good."""
         self._write(_FORGET, (instance,))
         self._write(_STRIKE, (instance,))
 
     async def intend(self, intent: Intent) -> None:
-        """Write down a step before the host is asked."""
         self._numbers += 1
         self._write(_INTEND, (*intent_row(intent), self._numbers))
 
     async def settle(self, instance: str, fence: int, action_id: str) -> None:
-        """Strike off an intent whose end is known."""
         self._write(_SETTLE, (instance, fence, action_id))
 
     async def load(self) -> Journalled:
-        """Return all that is known."""
         try:
             leases = [read_lease(row) for row in self._db.execute(_LEASES)]
             free = [read_free(row) for row in self._db.execute(_FREE)]
@@ -128,7 +122,6 @@ class SqliteJournal:
         return Journalled(leases=tuple(leases), free=tuple(free), intents=tuple(intents))
 
     async def close(self) -> None:
-        """Close the file."""
         self._db.close()
 
     def _open(self) -> sqlite3.Connection:

@@ -185,7 +185,6 @@ class Grants:
                 await self._journal_end(record)
 
     async def settle(self) -> None:
-        """Wait for the ends under way."""
         while self._ending:
             await asyncio.wait(set(self._ending.values()))
 

@@ -6,10 +6,11 @@ out. A host that cannot be reached is asked again.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TypeVar
 
-from screenloop.errors import InfraFault
+from screenloop.errors import DeadlinePassed, InfraFault
 from screenloop.manager.base import LeaseToken, OperationFor, TakeStep, Verbs
 from screenloop.manager.clock import Clock
 from screenloop.manager.failures import REFUSALS, message_of
@@ -17,13 +18,62 @@ from screenloop.manager.hosts.base import HostUnreachable
 from screenloop.manager.journal.base import Intent, Journal
 from screenloop.manager.leases.asking import ask
 from screenloop.manager.leases.grants import Grants
-from screenloop.manager.leases.locks import LeaseLocks
 from screenloop.manager.leases.table import HeldLease, LeaseTable
 from screenloop.manager.supply.base import Supply
 from screenloop.manager.watch.observer import Observer
 
 R = TypeVar("R")
 _log = logging.getLogger(__name__)
+
+
+class LeaseLocks:
+    """Operations of one Lease run one at a time, in the order they came.
+
+    A line for each Lease that has operations under way; none for those at rest.
+    """
+
+    def __init__(self) -> None:
+        self._lines: dict[str, asyncio.Lock] = {}
+        self._waiting: dict[str, int] = {}
+
+    async def take(self, lease_id: str, where: str, deadline_s: float) -> None:
+        """Wait for the turn; `leave` follows. The first in line goes on without a pause.
+
+        Raises:
+            DeadlinePassed: those before took too long; names `where`.
+        """
+        line = self._lines.get(lease_id)
+        if line is None:
+            line = self._lines[lease_id] = asyncio.Lock()
+        if not line.locked() and lease_id not in self._waiting:
+            await line.acquire()
+            return
+        self._waiting[lease_id] = self._waiting.get(lease_id, 0) + 1
+        try:
+            async with asyncio.timeout(deadline_s):
+                await line.acquire()
+        except TimeoutError as error:
+            raise DeadlinePassed(
+                f"{where} did not get its turn within {deadline_s:g} s: an earlier operation is "
+                "under way"
+            ) from error
+        finally:
+            self._waiting[lease_id] -= 1
+            if not self._waiting[lease_id]:
+                del self._waiting[lease_id]
+                if not line.locked():
+                    # Given up at the very moment of its turn, and nobody behind it.
+                    del self._lines[lease_id]
+
+    def __len__(self) -> int:
+        """Return how many Leases have operations under way."""
+        return len(self._lines)
+
+    def leave(self, lease_id: str) -> None:
+        """Let the next one go on."""
+        self._lines[lease_id].release()
+        if lease_id not in self._waiting:
+            del self._lines[lease_id]
 
 
 class LeasedOperations(Verbs[LeaseToken]):
@@ -53,7 +103,6 @@ class LeasedOperations(Verbs[LeaseToken]):
     async def operate(
         self, token: LeaseToken, operation: OperationFor[R], *, deadline_s: float
     ) -> R:
-        """Carry out one operation for the holder of a Lease."""
         began_s = self._clock.now_s()
         verb = operation.verb
         held = self._table.admit(token, began_s)

@@ -81,7 +81,6 @@ class LeaseRequests:
         return self._grants.lease(held)
 
     def is_pending(self, request_id: str) -> bool:
-        """Tell whether this very request is under way."""
         return request_id in self._pending
 
     async def wait(
@@ -125,7 +124,6 @@ class LeaseRequests:
             await asyncio.wait({pending.task})
 
     def close(self) -> None:
-        """End every grant under way."""
         self._closed = True
         for pending in list(self._pending.values()):
             pending.task.cancel()

@@ -71,7 +71,6 @@ class LeaseTable:
         return len(self._by_id)
 
     def __iter__(self) -> Iterator[HeldLease]:
-        """Go through the Leases that are held."""
         return iter(list(self._by_id.values()))
 
     # ---- grants ------------------------------------------------------------------------------
@@ -135,7 +134,6 @@ class LeaseTable:
         return None
 
     def held_by_request(self, request_id: str) -> HeldLease | None:
-        """Return the Lease in force that answers a request."""
         return self._by_request.get(request_id)
 
     # ---- use ---------------------------------------------------------------------------------

@@ -99,6 +99,7 @@ class Supply(Protocol):
             ConfigError: the kind is unknown.
             Busy: none will be free within the deadline, or the queue is full.
             EnvironmentFault: none could be started.
+            InfraFault: it gives out nothing more, since it drains or is closed.
         """
         ...
 

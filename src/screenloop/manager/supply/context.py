@@ -49,14 +49,12 @@ class BackgroundTasks:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Carry something out in the background."""
         task = asyncio.create_task(self._carry_out(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
     async def cancel(self) -> None:
-        """End what is under way."""
         tasks = set(self._tasks)
         for task in tasks:
             task.cancel()

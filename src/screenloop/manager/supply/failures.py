@@ -59,7 +59,6 @@ class PoolFailures:
         self._around.wake()
 
     def stop(self, record: HostRecord) -> None:
-        """Have the launcher end a host."""
         record.asked_s = self._around.clock.now_s()
         self._tasks.begin(self._launcher.stop(record.now.host))
 

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from screenloop.errors import Busy, ScreenloopError
 from screenloop.manager.hosts.base import HostPlan, Launcher
 from screenloop.manager.supply.context import BackgroundTasks, PoolContext
-from screenloop.manager.supply.desk import InstanceDesk
 from screenloop.manager.supply.failures import PoolFailures
 from screenloop.manager.supply.plan import (
     DrainHost,
@@ -24,7 +23,7 @@ from screenloop.manager.supply.plan import (
     decide,
 )
 from screenloop.manager.supply.pool import HostRecord, Pool, Unit, pool_name
-from screenloop.manager.supply.watch import HostTracker
+from screenloop.manager.supply.watch import HostTracker, InstanceDesk
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +36,6 @@ class PoolReconciler:
     """
 
     def __init__(self, pool: Pool, launcher: Launcher, around: PoolContext) -> None:
-        """Prepare; starts nothing."""
         self.pool = pool
         self.launcher = launcher
         self.desk = InstanceDesk(pool, around)
@@ -54,10 +52,10 @@ class PoolReconciler:
         now_s = self._around.clock.now_s()
         orders = decide(self.pool.plan, self.pool.look(waiting, now_s), now_s)
         for order in orders:
-            self._obey(order)
+            self._apply(order)
         return orders
 
-    def _obey(self, order: Order) -> None:
+    def _apply(self, order: Order) -> None:
         now_s = self._around.clock.now_s()
         match order:
             case StartHost(capacity=capacity):
@@ -146,7 +144,6 @@ class PoolReconciler:
         return self.pool.units.get(unit.now.instance) is unit and unit.now.state == "starting"
 
     def _retire(self, unit: Unit, why: str) -> None:
-        """Take an Instance out of use and close it."""
         self.pool.free.pop(unit.now.instance, None)
         unit.now = replace(unit.now, state="closing")
         self._tasks.begin(self._shut(unit, why))

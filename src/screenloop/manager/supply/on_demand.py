@@ -45,7 +45,6 @@ class OnDemandSupply:
         self._opened = 0
 
     def listen(self, listener: SupplyListener) -> None:
-        """Name the one to tell when the host is replaced."""
         self._listener = listener
 
     async def replace_host(self, host: Host, *, boot: str, reason: str) -> None:
@@ -65,7 +64,6 @@ class OnDemandSupply:
         return self._specs[env]
 
     async def take(self, env: EnvRef, run_id: str, *, deadline_s: float) -> ReadyInstance:
-        """Return a free Instance, or a new one."""
         free = self._free.get(env)
         taken = free.pop() if free else await self._open(env, deadline_s)
         if taken.host != self._host.id or taken.boot != self._boot:
@@ -74,7 +72,6 @@ class OnDemandSupply:
         return taken
 
     async def give_back(self, instance: str, *, healthy: bool, reason: str = "") -> None:
-        """Take an Instance back, or close it."""
         taken = self._taken.pop(instance, None)
         if taken is None:
             return
@@ -84,17 +81,11 @@ class OnDemandSupply:
             await self._host.shut(instance, deadline_s=SHUT_S)
 
     def host_of(self, instance: str) -> Host:
-        """Return the one host.
-
-        Raises:
-            InfraFault: the Instance is not taken.
-        """
         if instance not in self._taken:
             raise InfraFault(f"instance {instance} is not in use here")
         return self._host
 
     async def adopt(self, known: Sequence[KnownInstance]) -> AdoptedInstances:
-        """Find what is still open on the host."""
         report = await self._host.report(deadline_s=SHUT_S)
         alive = {one.instance: one for one in report.instances if one.state == "ready"}
         found: dict[str, ReadyInstance] = {}
@@ -120,7 +111,6 @@ class OnDemandSupply:
         """Let go of the way to the host."""
 
     async def close(self) -> None:
-        """Close the host and all Instances."""
         self._taken.clear()
         self._free.clear()
         await self._host.close()

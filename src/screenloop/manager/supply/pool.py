@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
@@ -21,42 +22,40 @@ _KEPT = 200
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
 
+@dataclass(eq=False)
 class HostRecord:
     """One host of a pool."""
 
-    def __init__(self, now: HostNow) -> None:
-        self.now = now
-        self.way: Host | None = None
-        self.address = ""
-        self.boot = ""
-        self.open_failures = 0
-        """In a row."""
-        self.open_failed_s = 0.0
-        """When the last of them was counted."""
-        self.asked_s = 0.0
-        """When it was last told to end."""
-        self.beat_s = 0.0
-        """When its last heartbeat was asked for."""
-        self.faults_s: deque[float] = deque()
-        """When its Instances were quarantined, within the plan's window."""
-        self.busy = False
-        """Whether a greeting or heartbeat is under way."""
+    now: HostNow
+    way: Host | None = None
+    address: str = ""
+    boot: str = ""
+    open_failures: int = 0
+    """In a row."""
+    open_failed_s: float = 0.0
+    """When the last of them was counted."""
+    asked_s: float = 0.0
+    """When it was last told to end."""
+    beat_s: float = 0.0
+    """When its last heartbeat was asked for."""
+    faults_s: deque[float] = field(default_factory=deque)
+    """When its Instances were quarantined, within the plan's window."""
+    busy: bool = False
+    """Whether its first report or a heartbeat is under way."""
 
 
+@dataclass(slots=True, eq=False)
 class Unit:
     """One Instance of a pool; small, since there may be many."""
 
-    __slots__ = ("fence", "now", "run_id", "since_s", "spec")
-
-    def __init__(self, now: InstanceNow, since_s: float) -> None:
-        self.now = now
-        self.since_s = since_s
-        """When it was ordered or found."""
-        self.spec: EnvSpec | None = None
-        self.fence = 0
-        """The newest that its host reported."""
-        self.run_id: str | None = None
-        """Of the Run that has it; `None` while nobody does."""
+    now: InstanceNow
+    since_s: float
+    """When it was ordered or found."""
+    spec: EnvSpec | None = None
+    fence: int = 0
+    """The newest that its host reported."""
+    run_id: str | None = None
+    """Of the Run that has it; `None` while nobody does."""
 
 
 class Pool:
@@ -84,7 +83,6 @@ class Pool:
 
     @property
     def env(self) -> EnvRef:
-        """The Environment whose Instances these are."""
         return self.plan.env
 
     @property
@@ -129,11 +127,9 @@ class Pool:
     # ---- Instances ---------------------------------------------------------------------------
 
     def on_host(self, host: str) -> list[Unit]:
-        """Return the Instances of a host."""
         return [unit for unit in self.units.values() if unit.now.host == host]
 
     def is_usable(self, unit: Unit) -> bool:
-        """Tell whether an Instance may be given out."""
         record = self.hosts.get(unit.now.host)
         after = self.plan.recycle_after
         return (
@@ -146,7 +142,6 @@ class Pool:
         )
 
     def pop_free(self) -> Unit | None:
-        """Take an Instance out of the free ones."""
         return self.free.popitem()[1] if self.free else None
 
     def taken(self, unit: Unit, *, direct: bool) -> ReadyInstance:
@@ -169,7 +164,6 @@ class Pool:
             self.free.pop(unit.now.instance, None)
 
     def set_taken(self, unit: Unit, run_id: str) -> None:
-        """Note that a Run has an Instance."""
         unit.run_id = run_id
         unit.now = replace(unit.now, leased=True)
 
@@ -192,7 +186,6 @@ class Pool:
         unit.now = replace(unit.now, state="failed", reason=reason)
 
     def drop(self, units: Iterable[Unit]) -> None:
-        """Forget Instances that are gone."""
         for unit in units:
             self.free.pop(unit.now.instance, None)
             self.units.pop(unit.now.instance, None)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec.structs import replace
 
 from screenloop.errors import ConfigError, InfraFault, ScreenloopError
-from screenloop.manager.clock import Clock, SystemClock
+from screenloop.manager.clock import Clock, SystemClock, first_of
 from screenloop.manager.hosts.base import Host, HostSeen, Launcher
 from screenloop.manager.supply.base import (
     AdoptedInstances,
@@ -79,11 +79,7 @@ class PooledSupply:
         Raises:
             ConfigError: a kind has no launcher, or two plans are for one Environment.
         """
-        for plan in plans:
-            if plan.env.kind not in launchers:
-                raise unknown("environment kind without a launcher", plan.env.kind, launchers)
-        if len({plan.env for plan in plans}) < len(plans):
-            raise ConfigError("two plans are for one environment; merge them")
+        _check(plans, launchers)
         self._plans = tuple(plans)
         self._launchers = dict(launchers)
         self._clock = clock or SystemClock()
@@ -114,16 +110,10 @@ class PooledSupply:
     # ---- the Supply contract -----------------------------------------------------------------
 
     def listen(self, listener: SupplyListener) -> None:
-        """Name the one to tell of losses."""
         self._around.listener = listener
 
     async def spec(self, env: EnvRef) -> EnvSpec:
-        """Tell what Instances of this kind can do; waits for a first one.
-
-        Raises:
-            ConfigError: the kind is unknown.
-            Busy: none came up in time.
-        """
+        """Tell what Instances of this kind can do; waits for a first one."""
         pool = self._keeper(env).pool
         if pool.spec is None:
             taken = await self.take(env, "", deadline_s=SPEC_S)
@@ -132,14 +122,6 @@ class PooledSupply:
         return pool.spec
 
     async def take(self, env: EnvRef, run_id: str, *, deadline_s: float) -> ReadyInstance:
-        """Wait for a ready Instance, in the Run's fair turn.
-
-        Raises:
-            ConfigError: the kind is unknown.
-            Busy: none came within the deadline, or the queue is full.
-            EnvironmentFault: none can be started.
-            InfraFault: the supply drains or is closed.
-        """
         if self._closed or self._draining_by_s is not None:
             raise InfraFault("the supply gives out nothing more: it is drained or closed")
         self.start()
@@ -151,15 +133,9 @@ class PooledSupply:
         return taken
 
     async def give_back(self, instance: str, *, healthy: bool, reason: str = "") -> None:
-        """Take an Instance back; a name that is not taken is left alone."""
         self._give_back(instance, healthy=healthy, reason=reason, used=True)
 
     def host_of(self, instance: str) -> Host:
-        """Return the way to a taken Instance's host.
-
-        Raises:
-            InfraFault: the host is gone, or nobody has the Instance.
-        """
         keeper = self._keeper_of(instance)
         unit = keeper.pool.units.get(instance) if keeper is not None else None
         if keeper is None or unit is None or unit.run_id is None:
@@ -167,7 +143,6 @@ class PooledSupply:
         return keeper.pool.way_of(unit)
 
     async def adopt(self, known: Sequence[KnownInstance]) -> AdoptedInstances:
-        """Find the hosts and Instances of an earlier manager again, and start the loop."""
         held = frozenset(one.instance for one in known if one.held)
         for one in known:
             # A kind that is no longer planned has no pool; its Instances are gone for us.
@@ -177,7 +152,7 @@ class PooledSupply:
             keeper.watch.held = held
         await self._look()
         for keeper in list(self._keepers.values()):
-            await keeper.watch.greeted(self._timing.adopt_s)
+            await keeper.watch.connected(self._timing.adopt_s)
         found: dict[str, ReadyInstance] = {}
         gone: dict[str, str] = {}
         for one in known:
@@ -192,14 +167,12 @@ class PooledSupply:
         return AdoptedInstances(found=found, gone=gone)
 
     async def detach(self) -> None:
-        """Let go of hosts and leave them running, for the next manager to adopt."""
         await self._end_loop("the manager lets go")
         for keeper in self._keepers.values():
             await keeper.let_go()
         await self._close_launchers()
 
     async def close(self) -> None:
-        """End every host that this Supply started."""
         await self._end_loop("the supply is closed")
         for keeper in self._keepers.values():
             keeper.end_all()
@@ -209,7 +182,7 @@ class PooledSupply:
                 _log.warning("hosts are still there %g s after the end", self._timing.close_s)
                 break
             await self._clock.sleep(_LEAST_PAUSE_S)
-            await self._look(greet=False)
+            await self._look(act=False)
         for keeper in self._keepers.values():
             await keeper.let_go()
         await self._close_launchers()
@@ -235,14 +208,12 @@ class PooledSupply:
                 return
 
     def status(self) -> tuple[PoolStatus, ...]:
-        """Return how each pool is doing."""
         return tuple(
             keeper.pool.status(self._queue.fair.waiting(env))
             for env, keeper in self._keepers.items()
         )
 
     def hosts(self) -> tuple[HostNow, ...]:
-        """Return what is known of each host."""
         return tuple(
             record.now for keeper in self._keepers.values() for record in keeper.pool.hosts.values()
         )
@@ -264,7 +235,7 @@ class PooledSupply:
                 _log.exception("a look at the hosts failed in an unforeseen way")
             await self._pause()
 
-    async def _look(self, *, greet: bool = True) -> None:
+    async def _look(self, *, act: bool = True) -> None:
         """Look once at everything, and begin what is to be done."""
         seen: dict[PoolReconciler, list[HostSeen]] = {one: [] for one in self._keepers.values()}
         for launcher in {id(one): one for one in self._launchers.values()}.values():
@@ -281,9 +252,9 @@ class PooledSupply:
                 if owner is not None:
                     seen.setdefault(owner, []).append(one)
         for keeper, hosts in seen.items():
-            keeper.watch.meet(hosts)
+            keeper.watch.observe(hosts)
         self._queue.expire()
-        if greet:
+        if act:
             for keeper in list(self._keepers.values()):
                 keeper.watch.beat()
                 keeper.act()
@@ -295,15 +266,7 @@ class PooledSupply:
         await self._clock.sleep(least_s)
         if self._wanted.is_set():
             return
-        waits = (
-            asyncio.ensure_future(self._wanted.wait()),
-            asyncio.ensure_future(self._clock.sleep(self._timing.look_s)),
-        )
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
+        await first_of(self._wanted.wait(), self._clock.sleep(self._timing.look_s))
 
     async def _end_loop(self, why: str) -> None:
         self._closed = True
@@ -373,3 +336,12 @@ class PooledSupply:
 
     def _unclaimed(self, env: EnvRef, run_id: str, taken: ReadyInstance) -> None:
         self._give_back(taken.instance, healthy=True, reason="", used=False)
+
+
+def _check(plans: Sequence[PoolPlan], launchers: Mapping[str, Launcher]) -> None:
+    """Refuse plans that cannot be kept."""
+    for plan in plans:
+        if plan.env.kind not in launchers:
+            raise unknown("environment kind without a launcher", plan.env.kind, launchers)
+    if len({plan.env for plan in plans}) < len(plans):
+        raise ConfigError("two plans are for one environment; merge them")

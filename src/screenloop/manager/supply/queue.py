@@ -80,7 +80,6 @@ class FairQueue:
         return len(self._all)
 
     def waiting(self, env: EnvRef) -> int:
-        """Return how many wait for this Environment."""
         return sum(len(waiters) for waiters in self._waiting.get(env, {}).values())
 
     def held(self, env: EnvRef) -> dict[str, int]:
@@ -157,12 +156,10 @@ class FairQueue:
         return tuple(over)
 
     def hold(self, env: EnvRef, run_id: str, now_s: float) -> None:
-        """Count an Instance that a Run was given."""
         self._held.setdefault(env, Counter())[run_id] += 1
         self._rate(env).count(now_s)
 
     def let_go(self, env: EnvRef, run_id: str) -> None:
-        """Count an Instance that a Run gave back."""
         held = self._held[env]
         held[run_id] -= 1
         if not held[run_id]:

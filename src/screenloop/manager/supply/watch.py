@@ -1,4 +1,4 @@
-"""Sees what there is of a pool: hosts that come and go, and what they say of their Instances."""
+"""Sees what there is of a pool, hosts and their Instances, and gives the Instances out."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from screenloop.errors import ScreenloopError
 from screenloop.manager.hosts.base import Host, HostSeen, Launcher
+from screenloop.manager.supply.base import ReadyInstance
 from screenloop.manager.supply.context import BackgroundTasks, PoolContext
-from screenloop.manager.supply.desk import InstanceDesk
 from screenloop.manager.supply.failures import PoolFailures
 from screenloop.manager.supply.plan import HostNow, InstanceNow
 from screenloop.manager.supply.pool import HostRecord, Pool, Unit
@@ -21,8 +21,60 @@ ADOPTED_RUN = ""
 """Run that Leases of an earlier manager count for in the fair queue."""
 
 
+class InstanceDesk:
+    """Between a pool and those who want its Instances; nothing here waits."""
+
+    def __init__(self, pool: Pool, around: PoolContext) -> None:
+        self._pool = pool
+        self._around = around
+
+    def take_free(self, run_id: str) -> ReadyInstance | None:
+        """Return a free Instance at once, if there is one."""
+        unit = self._pool.pop_free()
+        if unit is None:
+            return None
+        self.hold(unit, run_id)
+        return self._pool.taken(unit, direct=self._around.direct)
+
+    def hold(self, unit: Unit, run_id: str) -> None:
+        """Note that a Run has an Instance, here and in the fair queue."""
+        self._around.queue.fair.hold(self._pool.env, run_id, self._around.clock.now_s())
+        self._pool.set_taken(unit, run_id)
+
+    def give_back(self, unit: Unit, *, healthy: bool, reason: str, used: bool) -> None:
+        """Take an Instance back that a Run had.
+
+        Args:
+            unit: the Instance.
+            healthy: whether it may be used again.
+            reason: what is wrong with it.
+            used: whether an Episode may have run on it.
+        """
+        assert unit.run_id is not None
+        self._around.queue.fair.let_go(self._pool.env, unit.run_id)
+        self._pool.set_free(unit, self._around.clock.now_s(), used=used)
+        if healthy:
+            self.offer(unit)
+        else:
+            self._pool.set_failed(unit, reason or "it was given back as unhealthy")
+            self._around.wake()
+
+    def offer(self, unit: Unit) -> None:
+        """Hand an Instance to whoever is next, or keep it for whoever comes."""
+        if not self._pool.is_usable(unit):
+            self._around.wake()
+            return
+        taken = self._pool.taken(unit, direct=self._around.direct)
+        run_id = self._around.queue.offer(self._pool.env, taken)
+        if run_id is None:
+            self._pool.free[unit.now.instance] = unit
+        else:
+            # The queue has counted it already.
+            self._pool.set_taken(unit, run_id)
+
+
 class HostTracker:
-    """Meets hosts, takes their heartbeats, and compares what they say with what is known."""
+    """Observes hosts, takes their heartbeats, and compares what they say with what is known."""
 
     def __init__(
         self,
@@ -42,21 +94,21 @@ class HostTracker:
         self._tasks = tasks
         self._desk = desk
         self._failures = failures
-        self._greetings: set[asyncio.Task[None]] = set()
+        self._connecting: set[asyncio.Task[None]] = set()
 
-    # ---- meeting -----------------------------------------------------------------------------
+    # ---- hosts -----------------------------------------------------------------------------
 
-    def meet(self, seen: Sequence[HostSeen]) -> None:
+    def observe(self, seen: Sequence[HostSeen]) -> None:
         """Learn which hosts of this pool really are there."""
         now_s = self._around.clock.now_s()
         for one in seen:
-            self._meet(one, now_s)
+            self._observe(one, now_s)
         names = {one.host for one in seen}
         for name, record in list(self._pool.hosts.items()):
             if record.now.state == "stopping" and name not in names:
                 del self._pool.hosts[name]
 
-    def _meet(self, seen: HostSeen, now_s: float) -> None:
+    def _observe(self, seen: HostSeen, now_s: float) -> None:
         record = self._pool.hosts.get(seen.host)
         if seen.state == "gone":
             if record is not None:
@@ -71,12 +123,11 @@ class HostTracker:
                 self._failures.stop(record)
         elif seen.state == "running" and record.now.state == "starting" and not record.busy:
             record.busy = True
-            greeting = self._tasks.begin(self._greet(record, seen))
-            self._greetings.add(greeting)
-            greeting.add_done_callback(self._greetings.discard)
+            connecting = self._tasks.begin(self._connect(record, seen))
+            self._connecting.add(connecting)
+            connecting.add_done_callback(self._connecting.discard)
 
     def add_host(self, host: str, now_s: float) -> HostRecord:
-        """Note a host that is starting."""
         record = HostRecord(
             HostNow(
                 host=host, state="starting", since_s=now_s, heard_s=now_s, owned=self._pool.owns
@@ -85,12 +136,12 @@ class HostTracker:
         self._pool.hosts[host] = record
         return record
 
-    async def greeted(self, deadline_s: float) -> None:
+    async def connected(self, deadline_s: float) -> None:
         """Wait until the hosts seen so far have answered, or did not in time."""
-        if self._greetings:
-            await asyncio.wait(set(self._greetings), timeout=deadline_s)
+        if self._connecting:
+            await asyncio.wait(set(self._connecting), timeout=deadline_s)
 
-    async def _greet(self, record: HostRecord, seen: HostSeen) -> None:
+    async def _connect(self, record: HostRecord, seen: HostSeen) -> None:
         """Have a host say who it is and what it holds."""
         timing = self._around.timing
         way = self._launcher.connect(seen, self._around.tokens.of(seen.host))
@@ -194,14 +245,14 @@ class HostTracker:
             if unit is None:
                 self._tasks.begin(self._shut_stray(record, one.instance))
             else:
-                self._hear(unit, one)
+                self._note(unit, one)
         for unit in self._pool.on_host(record.now.host):
             was_there = unit.now.state == "ready" and unit.since_s < asked_s
             if was_there and unit.run_id is None and unit.now.instance not in told:
                 self._pool.set_failed(unit, "its host no longer knows it")
                 self._around.wake()
 
-    def _hear(self, unit: Unit, report: InstanceReport) -> None:
+    def _note(self, unit: Unit, report: InstanceReport) -> None:
         """Note what a host says of a known Instance; one that is taken is its holder's concern."""
         if unit.run_id is not None:
             if self._around.direct and self._around.listener is not None:

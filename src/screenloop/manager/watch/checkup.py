@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from screenloop.errors import Busy, ConfigError, InfraFault, ScreenloopError
 from screenloop.manager.client import HttpManager, ask_manager
-from screenloop.manager.hosts.probe import ready_start
+from screenloop.manager.hosts.base import ready_start
 from screenloop.manager.wire.bodies import Health, Info, Status
 from screenloop.store.blob_urls import open_blobs
 from screenloop.store.blobs import BlobStore, MemoryBlobs
@@ -19,6 +19,16 @@ LEASE_S = 30.0
 """How long to wait for a free Instance."""
 RESET_S = 60.0
 _RUN = "doctor"
+
+_FIXES = {
+    "connection": "Start one with `screenloop serve`; from another machine it needs --address.",
+    "health": "It drains or is something else: wait for its successor, or mend the URL.",
+    "token": "Give the token that the manager printed: export SCREENLOOP_TOKEN=...",
+    "blob store": "Make the store readable and writable from here, or serve with --blobs s3://...",
+    "pools": "Read the manager's log: why do its hosts not start?",
+    "lease": "Read the manager's log and `screenloop top`: is anything free and healthy?",
+}
+"""What to do where a layer fails."""
 
 
 class Layer(Struct, frozen=True, kw_only=True):
@@ -41,39 +51,19 @@ class Checkup:
 
     async def layers(self) -> AsyncIterator[Layer]:
         """Try one layer after the other; the first that fails is the last."""
-        tries: tuple[tuple[str, Callable[[], Awaitable[str]], str], ...] = (
-            (
-                "connection",
-                self._connect,
-                "Start one with `screenloop serve`; from another machine it needs --address.",
-            ),
-            (
-                "health",
-                self._health,
-                "It drains or is something else: wait for its successor, or mend the URL.",
-            ),
-            (
-                "token",
-                self._info,
-                "Give the token that the manager printed: export SCREENLOOP_TOKEN=...",
-            ),
-            (
-                "blob store",
-                self._store,
-                "Make the store readable and writable from here, or serve with --blobs s3://...",
-            ),
-            ("pools", self._pools, "Read the manager's log: why do its hosts not start?"),
-            (
-                "lease",
-                self._lease,
-                "Read the manager's log and `screenloop top`: is anything free and healthy?",
-            ),
-        )
-        for name, work, fix in tries:
+        tries: dict[str, Callable[[], Awaitable[str]]] = {
+            "connection": self._connect,
+            "health": self._health,
+            "token": self._info,
+            "blob store": self._store,
+            "pools": self._pools,
+            "lease": self._lease,
+        }
+        for name, work in tries.items():
             try:
                 yield Layer(name=name, ok=True, detail=await work())
             except ScreenloopError as error:
-                yield Layer(name=name, ok=False, detail=f"{error} {fix}")
+                yield Layer(name=name, ok=False, detail=f"{error} {_FIXES[name]}")
                 return
 
     async def _connect(self) -> str:

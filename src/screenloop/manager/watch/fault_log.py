@@ -22,7 +22,6 @@ class FaultLog:
         self._other = other
 
     def leased(self, kind: str, waited_s: float, error: BaseException | None) -> None:
-        """Write down a request that failed."""
         if error is not None and not isinstance(error, Busy):
             _log.warning("no %s lease was granted: %s", kind, message_of(error))
         self._other.leased(kind, waited_s, error)
@@ -35,18 +34,15 @@ class FaultLog:
         error: BaseException | None,
         action_id: str,
     ) -> None:
-        """Write down an operation that failed."""
         blame = error.blame if isinstance(error, ScreenloopError) else Blame.INFRASTRUCTURE
         if error is not None and blame is not Blame.AGENT:
             _log.warning("%s failed: %s", name, message_of(error), extra=_fields(lease, action_id))
         self._other.operated(lease, name, seconds, error, action_id)
 
     def started(self, kind: str, seconds: float) -> None:
-        """Say it to the other one only."""
         self._other.started(kind, seconds)
 
     def lost(self, lease: LeaseRecord, reason: str) -> None:
-        """Write down a Lease that ended too early."""
         _log.warning("a lease is lost: %s", reason, extra=_fields(lease, ""))
         self._other.lost(lease, reason)
 

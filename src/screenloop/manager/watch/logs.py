@@ -22,7 +22,6 @@ class JsonLines(logging.Formatter):
     """One JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as JSON."""
         told = {
             "time_s": round(record.created, 3),
             "level": record.levelname.lower(),

@@ -73,7 +73,6 @@ class Metrics:
         error: BaseException | None,
         action_id: str,
     ) -> None:
-        """Count an operation."""
         kind = lease.env.kind
         self._operations[name].labels(kind).observe(seconds)
         if error is not None:
@@ -82,11 +81,9 @@ class Metrics:
             self.evaluated += 1
 
     def started(self, kind: str, seconds: float) -> None:
-        """Count a start."""
         self._start.labels(kind).observe(seconds)
 
     def lost(self, lease: LeaseRecord, reason: str) -> None:
-        """Count a Lease that ended too early."""
         self._lost.labels(lease.env.kind).inc()
         self.unscored += 1
 
@@ -95,7 +92,6 @@ class Metrics:
         self.registry.register(_Gauges(self, pools, leases))
 
     def text(self) -> bytes:
-        """Return everything in Prometheus' text format."""
         return generate_latest(self.registry)
 
     def _fault(self, kind: str, stage: str, error: BaseException) -> None:

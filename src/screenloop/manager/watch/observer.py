@@ -37,24 +37,5 @@ class Observer(Protocol):
         ...
 
 
-class NullObserver:
+class NullObserver(Observer):
     """Is told and does nothing."""
-
-    def leased(self, kind: str, waited_s: float, error: BaseException | None) -> None:
-        """Nothing."""
-
-    def operated(
-        self,
-        lease: LeaseRecord,
-        name: str,
-        seconds: float,
-        error: BaseException | None,
-        action_id: str,
-    ) -> None:
-        """Nothing."""
-
-    def started(self, kind: str, seconds: float) -> None:
-        """Nothing."""
-
-    def lost(self, lease: LeaseRecord, reason: str) -> None:
-        """Nothing."""

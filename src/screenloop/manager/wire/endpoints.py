@@ -8,24 +8,7 @@ from starlette.requests import Request
 
 from screenloop.http.endpoints import Act, EndpointRow, openapi_document
 from screenloop.manager.base import VERBS, LeaseToken, OperationFor, Verbs
-from screenloop.manager.wire.bodies import (
-    AcquireBody,
-    AcquireReply,
-    BindBody,
-    Done,
-    Health,
-    HostReport,
-    Info,
-    OpenBody,
-    OperateBody,
-    OperateReply,
-    ReleaseBody,
-    ShutBody,
-    Status,
-    WithdrawBody,
-    stow,
-    unstow,
-)
+from screenloop.manager.wire import bodies
 from screenloop.store.blobs import BlobStore
 from screenloop.types import EnvSpec
 
@@ -58,30 +41,45 @@ _ENV = {"kind": {"type": "string", "minLength": 1}, "width": _PIXELS, "height": 
 OPERATE_ROWS = tuple(
     _post(
         operate_path(verb),
-        OperateBody[kind],  # type: ignore[valid-type]
-        OperateReply[kind.result_type],  # type: ignore[name-defined]
+        bodies.OperateBody[kind],  # type: ignore[valid-type]
+        bodies.OperateReply[kind.result_type],  # type: ignore[name-defined]
         (kind.__doc__ or "").partition("\n")[0],
     )
     for verb, kind in VERBS.items()
 )
 MANAGER_ROWS = (
-    _post(ACQUIRE, AcquireBody, AcquireReply, "Grant the exclusive right to an Instance, waiting."),
-    _post(WITHDRAW, WithdrawBody, Done, "Give up a request for a lease, granted already or not."),
+    _post(
+        ACQUIRE,
+        bodies.AcquireBody,
+        bodies.AcquireReply,
+        "Grant the exclusive right to an Instance, waiting.",
+    ),
+    _post(
+        WITHDRAW,
+        bodies.WithdrawBody,
+        bodies.Done,
+        "Give up a request for a lease, granted already or not.",
+    ),
     *OPERATE_ROWS,
-    _post(RELEASE, ReleaseBody, Done, "Give the Instance back; releasing twice is harmless."),
+    _post(
+        RELEASE,
+        bodies.ReleaseBody,
+        bodies.Done,
+        "Give the Instance back; releasing twice is harmless.",
+    ),
     _get(SPEC, EnvSpec, "Tell what a kind can do.", query=_ENV, errors=(400, 401, 503)),
-    _get(INFO, Info, "Tell the version and where blobs are."),
-    _get(STATUS, Status, "Tell how leases, pools and faults stand."),
+    _get(INFO, bodies.Info, "Tell the version and where blobs are."),
+    _get(STATUS, bodies.Status, "Tell how leases, pools and faults stand."),
     _get(METRICS, None, "The same as Prometheus text."),
-    _get(HEALTH, Health, "Tell whether requests are taken.", errors=(), token=False),
+    _get(HEALTH, bodies.Health, "Tell whether requests are taken.", errors=(), token=False),
 )
 """Every endpoint of a manager but its OpenAPI document."""
 HOST_ROWS = (
     *OPERATE_ROWS,
-    _post(OPEN, OpenBody, EnvSpec, "Start an Instance."),
-    _post(BIND, BindBody, Done, "Put a new fence in force."),
-    _post(SHUT, ShutBody, Done, "Close one Instance."),
-    _get(REPORT, HostReport, "Say what there is."),
+    _post(OPEN, bodies.OpenBody, EnvSpec, "Start an Instance."),
+    _post(BIND, bodies.BindBody, bodies.Done, "Put a new fence in force."),
+    _post(SHUT, bodies.ShutBody, bodies.Done, "Close one Instance."),
+    _get(REPORT, bodies.HostReport, "Say what there is."),
 )
 """Every endpoint of a host; the manager's own are all but the operations."""
 
@@ -95,11 +93,11 @@ def operate_acts(operations: Verbs[LeaseToken], blobs: BlobStore) -> dict[tuple[
     """
 
     def act_of(kind: type[OperationFor[Any]]) -> Act:
-        async def act(request: Request, body: OperateBody[Any]) -> OperateReply[Any]:
-            operation = unstow(body.operation, body.blob, kind, blobs)
+        async def act(request: Request, body: bodies.OperateBody[Any]) -> bodies.OperateReply[Any]:
+            operation = bodies.unstow(body.operation, body.blob, kind, blobs)
             result = await operations.operate(body.lease, operation, deadline_s=body.deadline_s)
-            inline, key = stow(result, blobs)
-            return OperateReply(result=inline, blob=key)
+            inline, key = bodies.stow(result, blobs)
+            return bodies.OperateReply(result=inline, blob=key)
 
         return act
 
@@ -108,15 +106,17 @@ def operate_acts(operations: Verbs[LeaseToken], blobs: BlobStore) -> dict[tuple[
 
 def operate_body(
     token: LeaseToken, operation: OperationFor[Any], deadline_s: float, blobs: BlobStore
-) -> OperateBody[Any]:
+) -> bodies.OperateBody[Any]:
     """Return the body that asks for an operation; a large one goes to the store."""
-    inline, key = stow(operation, blobs)
-    return OperateBody(lease=token, deadline_s=deadline_s, operation=inline, blob=key)
+    inline, key = bodies.stow(operation, blobs)
+    return bodies.OperateBody(lease=token, deadline_s=deadline_s, operation=inline, blob=key)
 
 
-def result_of(reply: OperateReply[Any], operation: OperationFor[Any], blobs: BlobStore) -> Any:
+def result_of(
+    reply: bodies.OperateReply[Any], operation: OperationFor[Any], blobs: BlobStore
+) -> Any:
     """Return what an operation came to."""
-    return unstow(reply.result, reply.blob, operation.result_type, blobs)
+    return bodies.unstow(reply.result, reply.blob, operation.result_type, blobs)
 
 
 def manager_document(version: str) -> dict[str, Any]:

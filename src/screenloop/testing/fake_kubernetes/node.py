@@ -48,7 +48,6 @@ class LocalPods:
         self._codes: dict[str, int] = {}
 
     def start(self, pod: Manifest, files: Mapping[str, bytes]) -> str:
-        """Start a Pod's container and return the Pod's address."""
         uid = pod["metadata"]["uid"]
         number = int(uid.rpartition("-")[2])
         address = f"127.77.{number // 250}.{number % 250 + 1}"
@@ -78,7 +77,6 @@ class LocalPods:
         return address
 
     async def is_open(self, uid: str, port: int) -> bool:
-        """Tell whether the Pod's container listens."""
         try:
             async with asyncio.timeout(PROBE_S):
                 _, writer = await asyncio.open_connection(self._containers[uid].address, port)
@@ -90,14 +88,12 @@ class LocalPods:
         return True
 
     def end(self, uid: str, *, kill: bool) -> None:
-        """Ask a Pod's container to end, or kill it; harmless where none runs."""
         one = self._containers.get(uid)
         if one is not None:
             number = signal.SIGKILL if kill else signal.SIGTERM
             signal_group(one.pid, one.started_ticks, number)
 
     def exit_code(self, uid: str) -> int | None:
-        """Return how a Pod's container ended; `None` while it runs."""
         if uid not in self._codes:
             code = reap(self._containers[uid].pid)
             if code is None:
@@ -111,7 +107,6 @@ class LocalPods:
         return self._containers[uid].pid
 
     def close(self) -> None:
-        """Kill whatever runs and remove the folders."""
         for uid, one in list(self._containers.items()):
             self.end(uid, kill=True)
             os.waitpid(one.pid, 0)

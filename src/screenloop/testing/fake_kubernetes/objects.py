@@ -30,7 +30,6 @@ class Refusal(Exception):
     def __init__(
         self, code: int, reason: str, message: str, *, retry_after_s: int | None = None
     ) -> None:
-        """Take the HTTP status, the API's own reason, and words."""
         super().__init__(message)
         self.code = code
         self.reason = reason
@@ -75,13 +74,11 @@ class Life:
 
     @property
     def uid(self) -> str:
-        """The Pod's own id."""
         uid: str = self.pod["metadata"]["uid"]
         return uid
 
     @property
     def key(self) -> str:
-        """Namespace and name."""
         return f"{self.pod['metadata']['namespace']}/{self.pod['metadata']['name']}"
 
     @property
@@ -176,7 +173,6 @@ class FakeObjects:
         return life
 
     def secrets(self, namespace: str) -> tuple[str, ...]:
-        """Return the names of all Secrets of a namespace."""
         parts = [key.partition("/") for key in self._secrets]
         return tuple(name for of, _, name in parts if of == namespace)
 
@@ -301,7 +297,6 @@ class FakeObjects:
         return changed
 
     def enter(self, life: Life, stage: Stage) -> None:
-        """Let a Pod come to another stage."""
         life.stage, life.since_s = stage, self._clock.now_s()
         self.modified(life)
 

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from screenloop.manager.clock import Clock, SystemClock
+from screenloop.manager.clock import Clock, SystemClock, first_of
 from screenloop.testing.fake_kubernetes.cluster import FakeCluster
 from screenloop.testing.fake_kubernetes.objects import Refusal, Wanted
 
@@ -87,7 +87,6 @@ class FakeKubernetes:
         self._loop: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> FakeKubernetes:
-        """Answer from here on."""
         app = web.Application()
         app.add_routes(
             [
@@ -108,7 +107,6 @@ class FakeKubernetes:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Stop answering and looking."""
         self.drop_watches()
         if self._loop is not None:
             self._loop.cancel()
@@ -232,7 +230,8 @@ class FakeKubernetes:
                 elif marks:
                     await stream.write(_line("BOOKMARK", _bookmark(version)))
             left_s = max(0.0, until_s - self._clock.now_s())
-            await self._wait(changed, cut, min(self._bookmark_s, left_s))
+            limit_s = min(self._bookmark_s, left_s)
+            await first_of(changed.wait(), cut.wait(), limit_s=limit_s)
             if cut.is_set():
                 await stream.write(b'{"type":"MODIF')
                 assert request.transport is not None
@@ -274,14 +273,6 @@ class FakeKubernetes:
         while True:
             await self.cluster.tick()
             await self._clock.sleep(self._tick_s)
-
-    async def _wait(self, changed: asyncio.Event, cut: asyncio.Event, limit_s: float) -> None:
-        waits = [asyncio.ensure_future(one.wait()) for one in (changed, cut)]
-        try:
-            await asyncio.wait(waits, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
 
 
 def _selected(request: web.Request) -> Wanted:

@@ -13,9 +13,8 @@ from screenloop.errors import InfraFault
 from screenloop.manager.clock import Clock
 from screenloop.manager.hosts.attached.cdp_bridge import bridge_script
 from screenloop.manager.hosts.attached.hosts import attached_name
-from screenloop.manager.hosts.base import Host, HostPlan, HostSeen
+from screenloop.manager.hosts.base import Host, HostPlan, HostSeen, ready_start
 from screenloop.manager.hosts.inside import InsideLauncher
-from screenloop.manager.hosts.probe import ready_start
 from screenloop.store.blobs import BlobStore
 from screenloop.types import EnvRef, Struct
 
@@ -30,7 +29,6 @@ class AttachedBrowser(Struct, frozen=True, kw_only=True):
 
     @property
     def host(self) -> str:
-        """Its id as a host."""
         return attached_name(self.env, self.url)
 
 
@@ -96,7 +94,6 @@ class AttachedBrowserLauncher:
         return tuple(HostSeen(host=host, state="running") for host in self._ends)
 
     def connect(self, seen: HostSeen, token: str) -> Host:
-        """Return the way to the Instances of one browser."""
         return self._inside[seen.host].connect(seen, token)
 
     async def close(self) -> None:

@@ -54,7 +54,6 @@ class AttachedLauncher:
         """Leave it alone: what is attached is not ours to end."""
 
     async def seen(self) -> tuple[HostSeen, ...]:
-        """Return every endpoint as running."""
         return tuple(
             HostSeen(host=host, state="running", address=one.address)
             for host, one in self._ends.items()

@@ -8,7 +8,7 @@ all the rest.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any, TypeVar
 
 import aiohttp
@@ -67,18 +67,12 @@ class KubernetesApi:
     async def list_pods(self, selector: str, *, page: str = "") -> PodList:
         """Return one page of a list; the first where none is named."""
         core = await self._connected()
-        data = await self._call(
-            "list pods",
-            core.list_namespaced_pod(
-                self.namespace,
-                label_selector=selector,
-                limit=self._page,
-                **({"_continue": page} if page else {}),
-                _preload_content=False,
-                _request_timeout=CALL_S,
-            ),
-        )
-        return _read(data, PodList, "list pods")
+        options: dict[str, Any] = {"label_selector": selector, "limit": self._page}
+        if page:
+            options["_continue"] = page
+        where = "list pods"
+        data = await self._call(where, core.list_namespaced_pod, self.namespace, **options)
+        return _read(data, PodList, where)
 
     async def watch_pods(
         self, selector: str, version: str, *, watch_s: int
@@ -112,27 +106,15 @@ class KubernetesApi:
             raise ApiUnreachable(f"cannot {where}: {type(error).__name__}: {error}") from error
 
     async def create_pod(self, manifest: Manifest) -> Pod:
-        """Create a Pod and return it as it now is."""
         core = await self._connected()
         where = f"create pod {manifest['metadata']['name']}"
-        data = await self._call(
-            where,
-            core.create_namespaced_pod(
-                self.namespace, manifest, _preload_content=False, _request_timeout=CALL_S
-            ),
-        )
+        data = await self._call(where, core.create_namespaced_pod, self.namespace, manifest)
         return _read(data, Pod, where)
 
     async def read_pod(self, name: str) -> Pod:
-        """Return a Pod."""
         core = await self._connected()
         where = f"read pod {name}"
-        data = await self._call(
-            where,
-            core.read_namespaced_pod(
-                name, self.namespace, _preload_content=False, _request_timeout=CALL_S
-            ),
-        )
+        data = await self._call(where, core.read_namespaced_pod, name, self.namespace)
         return _read(data, Pod, where)
 
     async def delete_pod(self, name: str, *, grace_s: int, uid: str = "") -> None:
@@ -147,30 +129,24 @@ class KubernetesApi:
         options: Manifest = {"gracePeriodSeconds": grace_s, "propagationPolicy": "Background"}
         if uid:
             options["preconditions"] = {"uid": uid}
-        await self._call(
-            f"delete pod {name}",
-            core.delete_namespaced_pod(
-                name, self.namespace, body=options, _preload_content=False, _request_timeout=CALL_S
-            ),
-        )
+        where = f"delete pod {name}"
+        await self._call(where, core.delete_namespaced_pod, name, self.namespace, body=options)
 
     async def create_secret(self, manifest: Manifest) -> None:
-        """Create a Secret."""
         core = await self._connected()
-        await self._call(
-            f"create secret {manifest['metadata']['name']}",
-            core.create_namespaced_secret(
-                self.namespace, manifest, _preload_content=False, _request_timeout=CALL_S
-            ),
-        )
+        where = f"create secret {manifest['metadata']['name']}"
+        await self._call(where, core.create_namespaced_secret, self.namespace, manifest)
 
     async def close(self) -> None:
-        """Close the connections."""
         client, self._client, self._core = self._client, None, None
         if client is not None:
             await client.close()
 
-    async def _call(self, where: str, request: Awaitable[Any]) -> bytes:
+    async def _call(
+        self, where: str, verb: Callable[..., Awaitable[Any]], *arguments: Any, **options: Any
+    ) -> bytes:
+        """Return the body of an answer as it came."""
+        request = verb(*arguments, **options, _preload_content=False, _request_timeout=CALL_S)
         try:
             async with await request as response:
                 data: bytes = await response.read()

@@ -162,7 +162,6 @@ class KubernetesLauncher:
         return self._book.seen(now_s)
 
     def connect(self, seen: HostSeen, token: str) -> Host:
-        """Return the way to a running host, by its Pod's address."""
         return RemoteHost(seen.host, seen.address, token=token, blobs=self._blobs)
 
     async def close(self) -> None:

@@ -66,7 +66,6 @@ class PodBook:
             self._known[pod.host] = _Known(pod=pod, look=look, since_s=now_s, answered_s=now_s)
 
     def put(self, pod: Pod, now_s: float) -> None:
-        """Note how a Pod is now."""
         look = look_at(pod, port=self._port)
         known = self._known.get(pod.host)
         if known is None:
@@ -80,7 +79,6 @@ class PodBook:
             self._end(pod.host, look.reason)
 
     def remove(self, pod: Pod) -> None:
-        """Note that a Pod's object is no more."""
         self._known.pop(pod.host, None)
         self._end(pod.host, why_deleted(pod))
 
@@ -102,7 +100,6 @@ class PodBook:
             self.put(pod, now_s)
 
     def seen(self, now_s: float) -> tuple[HostSeen, ...]:
-        """Return every host that is there or ended lately."""
         self._give_up(now_s)
         there: list[HostSeen] = []
         for host, known in self._known.items():

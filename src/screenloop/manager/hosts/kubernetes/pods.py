@@ -98,7 +98,6 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True):
         return meta.annotations.get(HOST_ANNOTATION) or meta.labels.get(HOST_LABEL, "")
 
     def condition(self, kind: str) -> Condition | None:
-        """Return the condition of this type, if the Pod has it."""
         return next((one for one in self.status.conditions if one.type == kind), None)
 
 

@@ -132,7 +132,6 @@ class LocalLauncher:
         return (*starting, *running, *gone)
 
     def connect(self, seen: HostSeen, token: str) -> Host:
-        """Return the way to a running host."""
         return RemoteHost(seen.host, seen.address, token=token, blobs=self._blobs)
 
     async def close(self) -> None:

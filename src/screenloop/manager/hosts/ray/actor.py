@@ -50,7 +50,6 @@ class HostActor:
         self._answered = True
 
     async def card(self) -> bytes:
-        """Return the `HostCard` of this process."""
         return self._card
 
     async def end(self) -> None:

@@ -80,7 +80,6 @@ class ActorHost(RemoteHost):
         self._later.append(way)
 
     async def report(self, *, deadline_s: float) -> HostReport:
-        """Say what there is, in whichever process answers."""
         if self._later:
             return await self._later[-1].report(deadline_s=deadline_s)
         return await super().report(deadline_s=deadline_s)
@@ -188,7 +187,6 @@ class RayLauncher:
         return (*there, *gone)
 
     def connect(self, seen: HostSeen, token: str) -> Host:
-        """Return the way to a running host."""
         way = ActorHost(seen.host, seen.address, token=token, blobs=self._blobs)
         actor = self._actors.get(seen.host)
         if actor is not None:
