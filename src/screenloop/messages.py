@@ -35,7 +35,6 @@ class Message(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The words of the message, images left out."""
         return "".join(p.text for p in self.parts if isinstance(p, TextPart))
 
 

@@ -167,7 +167,6 @@ def _new_path(path: str) -> str | None:
 
 
 def _reason(error: ConfigError) -> str:
-    """Return why a path could not be loaded, without the path."""
     if error.__cause__ is None or isinstance(error.__cause__, ScreenloopError):
         return str(error)
     return _last_line(error.__cause__)

@@ -109,7 +109,6 @@ class Task(Struct, frozen=True, kw_only=True):
 
     @property
     def suite(self) -> str:
-        """The suite part of the id."""
         return self.id.partition("/")[0]
 
 

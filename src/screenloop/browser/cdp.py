@@ -54,20 +54,17 @@ class EventStream:
         self._queue: asyncio.Queue[Result | EnvironmentFault] = asyncio.Queue()
 
     def __enter__(self) -> EventStream:
-        """Start listening."""
         for method in self._methods:
             self._session.on(method, self._queue.put_nowait)
         self._session.add_stream(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop listening."""
         for method in self._methods:
             self._session.off(method, self._queue.put_nowait)
         self._session.remove_stream(self)
 
     def fail(self, fault: EnvironmentFault) -> None:
-        """Wake the reader with a failure."""
         self._queue.put_nowait(fault)
 
     async def next(self, *, deadline_s: float = DEADLINE_S) -> Result:
@@ -136,7 +133,6 @@ class Session:
         self._callbacks.setdefault(method, []).append(callback)
 
     def off(self, method: str, callback: OnEvent) -> None:
-        """Undo `on`."""
         self._callbacks[method].remove(callback)
 
     def add_stream(self, stream: EventStream) -> None:
@@ -146,7 +142,6 @@ class Session:
             stream.fail(self.fault)
 
     def remove_stream(self, stream: EventStream) -> None:
-        """Undo `add_stream`."""
         self._streams.remove(stream)
 
     def lose(self, fault: EnvironmentFault) -> None:
@@ -159,7 +154,6 @@ class Session:
             callback(params)
 
     def fail(self, fault: EnvironmentFault) -> None:
-        """Wake all streams with a failure."""
         for stream in tuple(self._streams):
             stream.fail(fault)
 

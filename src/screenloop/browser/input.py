@@ -25,7 +25,6 @@ class Mouse:
         await self._page.send_aligned("Input.dispatchMouseEvent", _moved(x, y, held))
 
     async def down(self, x: float, y: float, button: Button = "left", count: int = 1) -> None:
-        """Move to the point and press a button there."""
         # The page takes a move in with its next frame or the next press, whichever is first.
         await asyncio.gather(
             self._post(_moved(x, y, None)),
@@ -33,7 +32,6 @@ class Mouse:
         )
 
     async def up(self, x: float, y: float, button: Button = "left", count: int = 1) -> None:
-        """Let a button go."""
         await self._post(_button("mouseReleased", x, y, button, count))
 
     async def click(self, x: float, y: float, button: Button = "left", count: int = 1) -> None:

@@ -109,7 +109,6 @@ class Browser:
 
     @property
     def is_alive(self) -> bool:
-        """Whether commands can still succeed."""
         return self.session.fault is None and self._closing is None
 
     def attached(self, session_id: str) -> Session:

@@ -140,7 +140,6 @@ class BrowserTab:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the page can still be used."""
         return self.session.fault is None
 
     async def close(self) -> None:
@@ -204,7 +203,6 @@ class BrowserTab:
 
     @property
     def is_loading(self) -> bool:
-        """Whether something is being loaded now."""
         return not self._quiet.is_set()
 
     async def loaded(self, cap_s: float = SETTLE_CAP_S) -> None:

@@ -72,7 +72,6 @@ class PrefixCache:
         return sum(shared for _, shared in self._walk(keys))
 
     def match(self, keys: Sequence[int]) -> Match:
-        """Return the longest prefix held, and mark it as used."""
         path = self._walk(keys)
         if not path:
             return Match()

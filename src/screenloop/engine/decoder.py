@@ -53,7 +53,6 @@ class DecoderCounters:
     largest_batch: int = 0
 
     def as_dict(self) -> dict[str, int]:
-        """Return the counts by name."""
         return dict(vars(self))
 
 
@@ -79,7 +78,6 @@ class DecodeJob:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing more is to be decoded."""
         return bool(self.finish_reason) or self.cancelled
 
 
@@ -99,7 +97,6 @@ class Decoder:
 
     @property
     def running(self) -> int:
-        """How many jobs are being decoded."""
         return len(self._jobs)
 
     @property

@@ -286,7 +286,6 @@ class LocalEngine:
                 self._fail_running(error)
 
     def _may_begin(self) -> bool:
-        """Whether new calls may join now."""
         if self._swaps or not self._queue or self._decoder.room < 1:
             return False
         if self._members:

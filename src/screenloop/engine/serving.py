@@ -64,7 +64,6 @@ class RecentBlobs:
         self._data: OrderedDict[BlobKey, bytes] = OrderedDict()
 
     def put(self, data: bytes, suffix: str) -> BlobKey:
-        """Keep the bytes and return their key."""
         key = blob_key(data, suffix)
         self._data[key] = data
         self._data.move_to_end(key)
@@ -303,7 +302,6 @@ class ModelServer:
         self._new_id = new_id
 
     def app(self) -> Starlette:
-        """Return the application."""
         return Starlette(
             routes=[
                 Route("/v1/models", self._models),

@@ -173,7 +173,6 @@ class OpenAIModel:
             ) from refused
 
     async def close(self) -> None:
-        """Close the connections; may be called twice."""
         if self._session is not None:
             await self._session.close()
             self._session = None

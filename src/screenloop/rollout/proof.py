@@ -36,7 +36,6 @@ class TaskProof(Struct, frozen=True, kw_only=True):
 
     @property
     def accepted(self) -> bool:
-        """Whether the verifier is proven."""
         return not self.reasons
 
 

@@ -236,7 +236,6 @@ class RunFolder:
             raise ConfigError(f"{self.manifest_path} cannot be read: {error}.") from error
 
     def write_result(self, result: RunResult) -> None:
-        """Keep the rows of a Run that is through."""
         write_whole(self.result_path, msgspec.json.encode(result))
 
     def latest_row(self, index: int, folder: Path) -> EpisodeRow | None:

@@ -336,7 +336,6 @@ class Learner:
     # ---- the optimiser -----------------------------------------------------------------------
 
     def _stepped(self) -> list[nn.Parameter]:
-        """Return every weight that a step changes."""
         return self._trained + ([] if self._head is None else list(self._head.parameters()))
 
     @contextmanager

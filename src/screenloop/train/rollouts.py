@@ -44,7 +44,6 @@ class MemoryLog:
         self.records: list[Record] = []
 
     def write(self, record: Record) -> None:
-        """Take one record."""
         self.records.append(record)
 
 

@@ -101,7 +101,6 @@ class Sample(Struct, frozen=True, kw_only=True):
 
     @property
     def sampled(self) -> int:
-        """How many tokens are trained."""
         return sum(span.end - span.start for span in self.spans)
 
 

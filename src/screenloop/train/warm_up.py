@@ -45,7 +45,6 @@ class WarmUp:
         self.mark()
 
     def mark(self) -> None:
-        """Remember where the warm-up is."""
         self._marked = {
             "step": self.step,
             "model": deepcopy(self._policy.model.state_dict()),
@@ -54,7 +53,6 @@ class WarmUp:
 
     @property
     def since_mark(self) -> int:
-        """Steps since the mark."""
         return self.step - int(self._marked["step"])
 
     def back(self) -> int:

@@ -207,7 +207,6 @@ def _place(row: DiffRow) -> tuple[str, str, str, str]:
 
 
 def _state_size(value: Any) -> int:
-    """Count the values of a state."""
     if isinstance(value, dict):
         return 1 + sum(map(_state_size, value.values()))
     if isinstance(value, list | tuple):

@@ -154,7 +154,6 @@ def _extra_write(task: Task, evidence: Evidence, rows: list[DiffRow]) -> tuple[s
 
 
 def _near(value: Any, before: State) -> Iterator[Any]:
-    """Yield wrong values close to a right one."""
     match value:
         case bool():
             yield not value

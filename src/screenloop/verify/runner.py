@@ -80,7 +80,6 @@ class VerifierWorker:
         return result.finding
 
     async def close(self) -> None:
-        """End the worker process; may be called twice."""
         async with self._turn:
             await self._kill()
 
@@ -101,7 +100,6 @@ class VerifierWorker:
         raise InfraFault("a verifier worker that had just come up took no job")
 
     async def _start(self) -> asyncio.subprocess.Process:
-        """Start the process and wait until it is up."""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _kill
         self._process = process = await asyncio.create_subprocess_exec(
             sys.executable,

@@ -50,7 +50,6 @@ class Verifiers:
         return judge(task, evidence, claim, findings)
 
     async def close(self) -> None:
-        """End the workers; may be called twice."""
         for worker in self._all:
             await worker.close()
 

@@ -140,7 +140,6 @@ class GgufModel:
         await self._server()
 
     async def close(self) -> None:
-        """Unload the model; a later call loads it again."""
         loading, self._loading = self._loading, None
         if loading is not None:
             for server in await asyncio.gather(loading, return_exceptions=True):

@@ -155,7 +155,6 @@ class LlamaServer:
         return running
 
     async def _look(self) -> None:
-        """Ask what was loaded."""
         # A question that goes through the library's queue: unloading a model whose queue has not
         # begun to run yet never returns.
         await self._get("/slots", list[Any])
@@ -200,7 +199,6 @@ class LlamaServer:
         return await self._send("POST", path, msgspec.json.encode(body), kind)
 
     async def close(self) -> None:
-        """Unload the model; calls that run fail."""
         await self._session.close()
         # The library unloads when its object goes.
         self._server = None

@@ -214,7 +214,6 @@ class WebEnvironment:
         return Evidence(before={name: episode.first}, after={name: now}, native=now)
 
     async def snapshot(self, *, deadline_s: float) -> SnapshotKey:
-        """Refuse: a browser page cannot be copied."""
         raise UnsupportedAction("a web page cannot be kept as a snapshot: can_fork is False")
 
     async def close(self) -> None:

@@ -49,7 +49,6 @@ class Board:
     measured: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def take(self, line: Line) -> None:
-        """Learn of one more line."""
         match line:
             case WarmUpLine():
                 self.warm_up = line

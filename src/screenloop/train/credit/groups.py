@@ -20,7 +20,6 @@ class GroupSelection(Struct, frozen=True, kw_only=True):
 
     @property
     def rewards_A(self) -> tuple[float, ...]:
-        """The rewards of `attempts`."""
         return tuple(a.reward.total for a in self.attempts if a.reward is not None)
 
 

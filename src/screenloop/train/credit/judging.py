@@ -51,11 +51,9 @@ class JudgingManager(Manager):
     # ---- the Manager contract --------------------------------------------------------------
 
     async def spec(self, env: EnvRef) -> EnvSpec:
-        """Tell what Instances of this kind can do."""
         return await self._manager.spec(env)
 
     async def acquire(self, env: EnvRef, run_id: str, *, ttl_s: float) -> Lease:
-        """Grant the exclusive right to an Instance of this kind."""
         return await self._manager.acquire(env, run_id, ttl_s=ttl_s)
 
     async def operate(self, lease: Lease, operation: OperationFor[R], *, deadline_s: float) -> R:
@@ -68,11 +66,9 @@ class JudgingManager(Manager):
         return result
 
     async def release(self, lease: Lease) -> None:
-        """Give the Instance back."""
         await self._manager.release(lease)
 
     async def close(self) -> None:
-        """End everything the manager started."""
         await self._manager.close()
 
     async def _judge(self, lease: Lease) -> Verdict:

@@ -106,7 +106,6 @@ class PatientPage:
             return await self._page.evidence(deadline_s=deadline_s)
 
     async def snapshot(self, *, deadline_s: float) -> SnapshotKey:
-        """Refuse, as pages do."""
         return await self._page.snapshot(deadline_s=deadline_s)
 
     async def close(self) -> None:
