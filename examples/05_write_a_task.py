@@ -9,6 +9,7 @@ from screenloop.phone.apps.notes import actions as notes
 from screenloop.rollout.proof import prove_task
 from screenloop.store.blobs import MemoryBlobs
 from screenloop.suites.phone_core.template import Draft, Pack, WorldView, build, call
+from screenloop.verify.verifiers import Verifiers
 
 pack = Pack("productivity")
 
@@ -37,16 +38,17 @@ def note_a_number(w: WorldView) -> Draft:
 
 
 async def main() -> None:
-    phones = PhoneEnvironments(MemoryBlobs())
+    phones, verifiers = PhoneEnvironments(MemoryBlobs()), Verifiers()
     for seed in (0, 1):
         task = build(note_a_number, seed, None)
-        proof = await prove_task(task, phones)
+        proof = await prove_task(task, phones, verifiers)
         print(task.goal.text)
         print(
             f"  accepted: {proof.accepted}; {proof.steps} steps by touch; "
             f"{proof.killed} of {proof.mutants} wrong endings rejected"
         )
         print(*proof.reasons, sep="\n")
+    await verifiers.close()
     await phones.close()
 
 

@@ -46,6 +46,7 @@ OF_THE_RUN: dict[str, Any] = {
     "agent_hash": "0123456789abcdef",
     "prompt_hash": "abc",
     "sampling": Sampling(temperature=1.0),
+    "outside": ("kitchen.suite:Kitchen=0123456789abcdef",),
 }
 
 

@@ -9,21 +9,9 @@ from msgspec.structs import replace
 
 from screenloop.actions import Action, encode_action, pin_frame
 from screenloop.agent.base import Assignment, Decision, Turn
-from screenloop.agent.dialects.base import (
-    Dialect,
-    DialectContext,
-    ReadsTree,
-    Reminds,
-    context_of,
-)
+from screenloop.agent.dialects.base import Dialect, DialectContext, ReadsTree, Reminds, context_of
 from screenloop.agent.elements import read_elements
-from screenloop.agent.history import (
-    PastStep,
-    WindowSpan,
-    assistant,
-    window_at,
-    windowed_prompt,
-)
+from screenloop.agent.history import PastStep, WindowSpan, assistant, window_at, windowed_prompt
 from screenloop.agent.prompt import first_words, head, next_words, quotes
 from screenloop.agent.screen import Pictures, smart_resize
 from screenloop.config import ImageRule, Window

@@ -183,10 +183,7 @@ async def _send_all(
     served: ServedAt, lease: Lease, operations: Sequence[OperationFor[Any]]
 ) -> None:
     client = HttpClient(connections=1)
-    headers = {
-        "Authorization": header_token(served.token),
-        "Content-Type": "application/json",
-    }
+    headers = {"Authorization": header_token(served.token), "Content-Type": "application/json"}
     token = token_of(lease)
     for operation in operations:
         body = OperateBody(lease=token, deadline_s=DEADLINE_S, operation=operation)
@@ -221,12 +218,7 @@ class _Times(Struct, frozen=True, kw_only=True):
 
 
 async def _step_times(
-    served: ServedAt,
-    folder: Path,
-    tasks: Sequence[Task],
-    steps: int,
-    idle_s: float,
-    sizes: _Sizes,
+    served: ServedAt, folder: Path, tasks: Sequence[Task], steps: int, idle_s: float, sizes: _Sizes
 ) -> _Times:
     """Time steps in this process and over HTTP, in turns."""
     opener = PhoneEnvironments(FolderBlobs(folder / "near"))

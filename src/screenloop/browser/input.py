@@ -27,8 +27,7 @@ class Mouse:
     async def down(self, x: float, y: float, button: Button = "left", count: int = 1) -> None:
         # The page takes a move in with its next frame or the next press, whichever is first.
         await asyncio.gather(
-            self._post(_moved(x, y, None)),
-            self._post(_button("mousePressed", x, y, button, count)),
+            self._post(_moved(x, y, None)), self._post(_button("mousePressed", x, y, button, count))
         )
 
     async def up(self, x: float, y: float, button: Button = "left", count: int = 1) -> None:

@@ -77,10 +77,7 @@ FLAGS = (
 """Pinned; part of what makes two Runs comparable."""
 
 
-DRAW_ON_DEMAND_FLAGS = (
-    "--enable-begin-frame-control",
-    "--run-all-compositor-stages-before-draw",
-)
+DRAW_ON_DEMAND_FLAGS = ("--enable-begin-frame-control", "--run-all-compositor-stages-before-draw")
 """For the browsers that can: chromium-headless-shell, not a Chromium with windows."""
 
 

@@ -122,12 +122,7 @@ class BrowserTab:
             "Target.attachToTarget", {"targetId": created["targetId"], "flatten": True}
         )
         page = cls(browser, browser.attached(attached["sessionId"]), context_id, viewport)
-        metrics = {
-            "width": width,
-            "height": height,
-            "deviceScaleFactor": 0,
-            "mobile": False,
-        }
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 0, "mobile": False}
         post = page.session.post
         await asyncio.gather(
             post("Inspector.enable"),

@@ -17,14 +17,7 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from screenloop.cli.output import (
-    Json,
-    Switch,
-    out_console,
-    print_json,
-    say,
-    show,
-)
+from screenloop.cli.output import Json, Switch, out_console, print_json, say, show
 from screenloop.errors import ConfigError, InfraFault
 from screenloop.manager.client import ask_manager
 from screenloop.manager.serve import DRAIN_S, ServeOptions, Serves, run_manager
@@ -144,12 +137,7 @@ async def _until_told(options: ServeOptions, up: Callable[[Serves], None]) -> No
 
 
 def top(
-    url: str,
-    *,
-    token: str = "",
-    every_s: float = 1.0,
-    once: Switch = False,
-    json: Json = False,
+    url: str, *, token: str = "", every_s: float = 1.0, once: Switch = False, json: Json = False
 ) -> None:
     """Watch a manager: pools, leases by run, faults, as a live table.
 

@@ -93,14 +93,7 @@ def train(
 
 
 def _train_by_recipe(
-    name: str,
-    seed: int,
-    out: str,
-    *,
-    resume: bool,
-    track: Sequence[str],
-    manager: str,
-    json: bool,
+    name: str, seed: int, out: str, *, resume: bool, track: Sequence[str], manager: str, json: bool
 ) -> None:
     from screenloop.train.recipes import RECIPES, find_recipe
     from screenloop.train.run import run_folder
@@ -151,13 +144,7 @@ def _watches(
 
 
 def _train(
-    recipe: Recipe,
-    seed: int,
-    folder: Path,
-    watches: Sequence[Watch],
-    *,
-    resume: bool,
-    manager: str,
+    recipe: Recipe, seed: int, folder: Path, watches: Sequence[Watch], *, resume: bool, manager: str
 ) -> TrainResult:
     """Train; where an update is refused, the page of the run is written before it is told."""
     from screenloop.train.guard.stops import TrainingStopped

@@ -239,9 +239,7 @@ class LocalEngine:
             text=text,
             finish_reason=job.finish_reason,
             usage=Usage(
-                prompt=len(job.prompt.token_ids),
-                cached=job.cached,
-                completion=len(job.token_ids),
+                prompt=len(job.prompt.token_ids), cached=job.cached, completion=len(job.token_ids)
             ),
             prompt_token_ids=job.prompt.token_ids,
             token_ids=tuple(job.token_ids),

@@ -130,10 +130,7 @@ class Policy:
 
 
 def make_policy(
-    name: str,
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    vision: VisionRule | None,
+    name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, vision: VisionRule | None
 ) -> Policy:
     """Put a policy together.
 

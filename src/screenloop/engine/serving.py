@@ -39,13 +39,7 @@ from starlette.routing import Route
 from screenloop.config import plain
 from screenloop.engine.local import LocalEngine
 from screenloop.engine.policy import load_policy
-from screenloop.errors import (
-    AgentError,
-    ConfigError,
-    DeadlinePassed,
-    InfraFault,
-    ScreenloopError,
-)
+from screenloop.errors import AgentError, ConfigError, DeadlinePassed, InfraFault, ScreenloopError
 from screenloop.messages import ChatRequest, ImagePart, Message, Reply, Role, Sampling, TextPart
 from screenloop.store.blobs import BlobStore, blob_key
 from screenloop.types import BlobKey

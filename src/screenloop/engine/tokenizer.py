@@ -104,10 +104,7 @@ def tiny_tokenizer(tiny: TinyWords) -> PreTrainedTokenizerFast:
     inner = Tokenizer(models.WordPiece(vocab, unk_token=UNK, max_input_chars_per_word=64))
     inner.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
     inner.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.WhitespaceSplit(),
-            pre_tokenizers.Punctuation(behavior="isolated"),
-        ]
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Punctuation(behavior="isolated")]
     )
     inner.decoder = decoders.WordPiece(prefix="##", cleanup=False)
     inner.add_special_tokens([AddedToken(t, normalized=False, special=True) for t in SPECIAL])

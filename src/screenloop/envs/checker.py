@@ -21,12 +21,7 @@ from PIL import Image
 from screenloop.actions import EXECUTOR, Action, Executor, Tap, tag_of
 from screenloop.envs.base import Environment
 from screenloop.envs.draws import DRAWABLE, draw_action, one_of_each
-from screenloop.errors import (
-    DeadlinePassed,
-    EnvironmentFault,
-    StaleFrame,
-    UnsupportedAction,
-)
+from screenloop.errors import DeadlinePassed, EnvironmentFault, StaleFrame, UnsupportedAction
 from screenloop.store.blobs import BlobStore, blob_key
 from screenloop.types import Observation, RuleFinding, Start, Struct
 

@@ -141,11 +141,7 @@ class PhoneEnvironment:
     # ---- the contract ----------------------------------------------------------------------
 
     async def reset(
-        self,
-        start: Start | SnapshotKey,
-        *,
-        deadline_s: float,
-        want: Sequence[Want] | None = None,
+        self, start: Start | SnapshotKey, *, deadline_s: float, want: Sequence[Want] | None = None
     ) -> Observation:
         if isinstance(start, str):
             if start not in self._kept:

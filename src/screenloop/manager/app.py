@@ -92,11 +92,7 @@ class ManagerApp:
     async def _acquire(self, request: Request, body: bodies.AcquireBody) -> bodies.AcquireReply:
         """Grant a Lease; a client that hangs up while it waits gets none."""
         granting = self._service.acquire(
-            body.env,
-            body.run_id,
-            ttl_s=body.ttl_s,
-            request_id=body.request_id,
-            wait_s=body.wait_s,
+            body.env, body.run_id, ttl_s=body.ttl_s, request_id=body.request_id, wait_s=body.wait_s
         )
         lease = await _unless_gone(request, granting)
         return bodies.AcquireReply(

@@ -81,9 +81,7 @@ class ReplayingModel:
         """A recording holds nothing."""
 
 
-def recorded_requests(
-    calls: Sequence[CallRecord],
-) -> list[tuple[CallRecord, tuple[Message, ...]]]:
+def recorded_requests(calls: Sequence[CallRecord]) -> list[tuple[CallRecord, tuple[Message, ...]]]:
     """Return each call with all the messages it sent, put together from the recorded deltas.
 
     Raises:

@@ -16,14 +16,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from screenloop.messages import (
-    ChatRequest,
-    ImageSpan,
-    Message,
-    Reply,
-    TextPart,
-    TokenStack,
-)
+from screenloop.messages import ChatRequest, ImageSpan, Message, Reply, TextPart, TokenStack
 from screenloop.store.blobs import BlobStore
 from screenloop.types import Usage
 
@@ -252,9 +245,7 @@ def _weights_version(body: _Body) -> str | None:
     return None if version is None else str(version)
 
 
-def _token_facts(
-    choice: _Choice,
-) -> tuple[tuple[int, ...] | None, tuple[float, ...] | None]:
+def _token_facts(choice: _Choice) -> tuple[tuple[int, ...] | None, tuple[float, ...] | None]:
     entries = choice.logprobs.content if choice.logprobs is not None else None
     logprobs = None if entries is None else tuple(entry.logprob for entry in entries)
     token_ids = None if choice.token_ids is None else tuple(choice.token_ids)

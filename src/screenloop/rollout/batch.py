@@ -15,14 +15,7 @@ from screenloop.rollout.build import build_attempt
 from screenloop.rollout.context import RunContext, episode_seed
 from screenloop.rollout.episode import run_episode
 from screenloop.store.episodes import EpisodeWriter
-from screenloop.store.runs import (
-    EpisodeRow,
-    RunFolder,
-    RunManifest,
-    RunResult,
-    make_manifest,
-    slug,
-)
+from screenloop.store.runs import EpisodeRow, RunFolder, RunManifest, RunResult, make_manifest, slug
 from screenloop.types import Struct, Task
 
 
@@ -78,10 +71,7 @@ def plan_episodes(config: RunConfig, tasks: Sequence[Task]) -> tuple[Planned, ..
     pairs = [(by_key[key], repeat) for key in sorted(by_key) for repeat in range(harness.repeats)]
     return tuple(
         Planned(
-            index=index,
-            task=task,
-            repeat=repeat,
-            seed=episode_seed(harness.seed, task.key, repeat),
+            index=index, task=task, repeat=repeat, seed=episode_seed(harness.seed, task.key, repeat)
         )
         for index, (task, repeat) in enumerate(pairs)
     )
@@ -115,10 +105,7 @@ async def run_batch(
     with folder.lock():
         manifest = folder.open(
             make_manifest(
-                config,
-                versions=versions or {},
-                machine=machine or {},
-                started_at=setting.wall(),
+                config, versions=versions or {}, machine=machine or {}, started_at=setting.wall()
             )
         )
         batch = _Batch(

@@ -27,13 +27,7 @@ from screenloop.models.usage import add_usage
 from screenloop.rollout.context import Attempt, RunContext
 from screenloop.rollout.executor import ActionExecutor
 from screenloop.rollout.limits import Spent, Turned, is_loop, limit_reached, turned
-from screenloop.store.episodes import (
-    EndRecord,
-    EpisodeLog,
-    StartRecord,
-    StepRecord,
-    VerdictRecord,
-)
+from screenloop.store.episodes import EndRecord, EpisodeLog, StartRecord, StepRecord, VerdictRecord
 from screenloop.types import (
     EndReason,
     EnvSpec,

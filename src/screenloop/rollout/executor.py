@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from screenloop.actions import (
-    Action,
-    Answer,
-    Ask,
-    Batch,
-    Finish,
-    Noop,
-    Single,
-    pin_frame,
-)
+from screenloop.actions import Action, Answer, Ask, Batch, Finish, Noop, Single, pin_frame
 from screenloop.errors import StaleFrame, UnsupportedAction
 from screenloop.rollout.context import RunContext
 from screenloop.types import Claim, DiffRow, Effect, Lease, Observation

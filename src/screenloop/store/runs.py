@@ -81,11 +81,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
 
 
 def make_manifest(
-    config: RunConfig,
-    *,
-    versions: dict[str, str],
-    machine: dict[str, str],
-    started_at: float,
+    config: RunConfig, *, versions: dict[str, str], machine: dict[str, str], started_at: float
 ) -> RunManifest:
     """Return the manifest of a Run of this configuration."""
     named = config_hash(config)

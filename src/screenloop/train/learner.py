@@ -182,10 +182,7 @@ class Learner:
         return figures
 
     def _update(
-        self,
-        samples: Sequence[Sample],
-        patches: Patches,
-        value_rows: Mapping[str, ValueRow] | None,
+        self, samples: Sequence[Sample], patches: Patches, value_rows: Mapping[str, ValueRow] | None
     ) -> UpdateFigures:
         settings = self._settings
         share = min(1.0, (self.version + 1) / max(1, settings.warm_up_updates))

@@ -41,10 +41,7 @@ def reads_all(learning: LearningSettings) -> bool:
 
 
 def prepare_update(
-    attempts: Sequence[TrainAttempt],
-    learner: Learner,
-    learning: LearningSettings,
-    patches: Patches,
+    attempts: Sequence[TrainAttempt], learner: Learner, learning: LearningSettings, patches: Patches
 ) -> PreparedUpdate:
     """Return what an update learns from; the learner does not change.
 

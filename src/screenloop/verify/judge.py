@@ -123,10 +123,7 @@ def judging_cost(task: Task, evidence: Evidence) -> int:
     # What is one and the same before and after (an app that nobody touched) is not compared.
     cost = sum(
         _state_size(side[app])
-        for side, other in (
-            (evidence.before, evidence.after),
-            (evidence.after, evidence.before),
-        )
+        for side, other in ((evidence.before, evidence.after), (evidence.after, evidence.before))
         for app in side
         if side[app] is not other.get(app)
     )

@@ -50,9 +50,9 @@ def test_beyond_the_clip_nothing_is_learnt() -> None:
     group = recipe.play(policy, 1, torch.Generator().manual_seed(0))
     far = recipe.Group(
         seen=group.seen,
-        picks_a=group.picks_a,
-        log_probs_a=group.log_probs_a - 1,
-        rewards_a=group.rewards_a,
+        picks_A=group.picks_A,
+        log_probs_A=group.log_probs_A - 1,
+        rewards_A=group.rewards_A,
     )
     loss, _ = recipe.group_loss(policy, far, torch.ones(recipe.ATTEMPTS_A_TASK))
     loss.backward()

@@ -147,11 +147,7 @@ async def measure(
         RunContext(manager=manager, want=want),
         blobs,
         config=training_config(
-            tasks,
-            dialect=dialect,
-            model="policy",
-            window=window,
-            sampling=Sampling(max_tokens=1),
+            tasks, dialect=dialect, model="policy", window=window, sampling=Sampling(max_tokens=1)
         ),
         dialect=dialect,
         run_id="bench",

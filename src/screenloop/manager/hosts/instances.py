@@ -25,14 +25,7 @@ from screenloop.errors import (
     ScreenloopError,
     TaskError,
 )
-from screenloop.manager.base import (
-    Evaluate,
-    LeaseToken,
-    Observe,
-    OperationFor,
-    Reset,
-    TakeStep,
-)
+from screenloop.manager.base import Evaluate, LeaseToken, Observe, OperationFor, Reset, TakeStep
 from screenloop.manager.clock import Clock, SystemClock
 from screenloop.manager.failures import REFUSALS, message_of
 from screenloop.manager.hosts.base import Host

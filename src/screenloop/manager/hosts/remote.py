@@ -50,10 +50,7 @@ class RemoteHost(Host):
         """
         self.id = host
         self.address = address.rstrip("/")
-        self._headers = {
-            "Authorization": header_token(token),
-            "Content-Type": "application/json",
-        }
+        self._headers = {"Authorization": header_token(token), "Content-Type": "application/json"}
         self._blobs = blobs
         self._client = HttpClient(connections=CONNECTIONS)
 

@@ -69,12 +69,7 @@ async def run_host(
     blobs = open_blobs(plan.blobs)
     environments = Environments(blobs)
     host = InstanceHost(
-        plan.host,
-        environments.open,
-        probe=ready_start,
-        clock=clock,
-        rss_mb=rss_mb,
-        fencing=fencing,
+        plan.host, environments.open, probe=ready_start, clock=clock, rss_mb=rss_mb, fencing=fencing
     )
     timer = OrphanTimer(orders.orphan_s, clock)
     app = HostApp(host, token=plan.token, blobs=blobs, heard=timer.heard).asgi()

@@ -23,13 +23,7 @@ from screenloop.manager.failures import message_of
 from screenloop.manager.journal import ownership
 from screenloop.manager.journal.base import FreeRecord, Intent, Journalled, LeaseRecord
 from screenloop.manager.journal.ownership import ME, JournalOwner
-from screenloop.manager.journal.rows import (
-    intent_row,
-    read_free,
-    read_intent,
-    read_lease,
-    row_of,
-)
+from screenloop.manager.journal.rows import intent_row, read_free, read_intent, read_lease, row_of
 
 LAYOUT = 1
 """Number of the table layout, kept in the table `layout`."""

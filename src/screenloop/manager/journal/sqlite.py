@@ -17,13 +17,7 @@ import msgspec
 
 from screenloop.errors import ConfigError, InfraFault, LeaseLost
 from screenloop.manager.journal.base import FreeRecord, Intent, Journalled, LeaseRecord
-from screenloop.manager.journal.rows import (
-    intent_row,
-    read_free,
-    read_intent,
-    read_lease,
-    row_of,
-)
+from screenloop.manager.journal.rows import intent_row, read_free, read_intent, read_lease, row_of
 
 SCHEMA = 1
 """Number of the table layout, kept in the file's `user_version`."""

@@ -137,8 +137,5 @@ def read_pool(words: str) -> PoolPlan:
     if env.kind not in KINDS:
         find_kind(env.kind)
     return PoolPlan(
-        env=env,
-        target=count,
-        most=count,
-        per_host=_PER_HOST.get(env.kind, _PER_HOST_ELSE),
+        env=env, target=count, most=count, per_host=_PER_HOST.get(env.kind, _PER_HOST_ELSE)
     )

@@ -112,10 +112,7 @@ class _Gauges(Collector):
     """Reads what changes by itself."""
 
     def __init__(
-        self,
-        metrics: Metrics,
-        pools: Callable[[], Iterable[PoolStatus]],
-        leases: Callable[[], int],
+        self, metrics: Metrics, pools: Callable[[], Iterable[PoolStatus]], leases: Callable[[], int]
     ) -> None:
         self._metrics = metrics
         self._pools = pools

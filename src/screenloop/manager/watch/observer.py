@@ -8,11 +8,11 @@ from screenloop.manager.journal.base import LeaseRecord
 
 
 class Observer(Protocol):
-    """Told after the fact; must not fail and must not wait."""
+    """Told after the fact; must not fail and must not wait. What is not overridden is ignored."""
 
     def leased(self, kind: str, waited_s: float, error: BaseException | None) -> None:
         """Learn of a request that was granted, or refused, so long after it was first made."""
-        ...
+        return
 
     def operated(
         self,
@@ -26,15 +26,15 @@ class Observer(Protocol):
 
         The action id is a step's, and empty for the others.
         """
-        ...
+        return
 
     def started(self, kind: str, seconds: float) -> None:
         """Learn of an Instance that became ready after so long."""
-        ...
+        return
 
     def lost(self, lease: LeaseRecord, reason: str) -> None:
         """Learn of a Lease that ended before its holder gave it back."""
-        ...
+        return
 
 
 class NullObserver(Observer):

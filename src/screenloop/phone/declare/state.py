@@ -91,11 +91,7 @@ class Table(Generic[R]):
     """Declares a table of rows; on an AppState instance it reads as `Rows`."""
 
     def __init__(
-        self,
-        row: type[R],
-        *,
-        prefix: str = "",
-        seed: Callable[[Cast], Iterable[R]] | None = None,
+        self, row: type[R], *, prefix: str = "", seed: Callable[[Cast], Iterable[R]] | None = None
     ) -> None:
         self.row = row
         self.prefix = prefix

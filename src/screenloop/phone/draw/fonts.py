@@ -76,9 +76,7 @@ def font_files() -> tuple[FontFile, ...]:
     """Return the bundled faces, Latin before Chinese, in the order of ``FAMILY``."""
     return tuple(
         FontFile(
-            family=family,
-            weight=weight,
-            name=f"{family.lower().replace(' ', '-')}-{weight}.otf",
+            family=family, weight=weight, name=f"{family.lower().replace(' ', '-')}-{weight}.otf"
         )
         for family in (LATIN_FAMILY, CHINESE_FAMILY)
         for weight in (400, 700)
@@ -95,11 +93,7 @@ def advance_px(text: str, size_px: float, bold: bool = False) -> float:
 
 
 def wrap(
-    text: str,
-    width_px: float,
-    size_px: float,
-    bold: bool = False,
-    max_lines: int | None = None,
+    text: str, width_px: float, size_px: float, bold: bool = False, max_lines: int | None = None
 ) -> tuple[str, ...]:
     """Break ``text`` into lines at most ``width_px`` wide.
 

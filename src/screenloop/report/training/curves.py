@@ -246,10 +246,7 @@ def _hover(series: Sequence[Series], unit: Unit, left: Callable[[float], float],
         for x, y in zip(one.xs, one.ys, strict=True):
             by_x.setdefault(x, []).append(f"{one.name} {say(y, unit)}")
     places = [
-        _Hover(
-            left=round(left(x), 2),
-            words=[f"{noun} {x:.0f}", *by_x[x]] if x > 0 else by_x[x],
-        )
+        _Hover(left=round(left(x), 2), words=[f"{noun} {x:.0f}", *by_x[x]] if x > 0 else by_x[x])
         for x in sorted(by_x)
     ]
     return msgspec.json.encode(places).decode()

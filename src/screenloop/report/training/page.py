@@ -239,10 +239,7 @@ def _success_chart(run: RunLines) -> Chart | None:
         )
     ticks = [(x, f"{x:.0f}") for x in even_ticks(last) if x > 0]
     axis = Axis(
-        low=-gutter,
-        high=last,
-        ticks=((-gutter, "start"), (0.0, "SFT"), *ticks),
-        shade_to=0.0,
+        low=-gutter, high=last, ticks=((-gutter, "start"), (0.0, "SFT"), *ticks), shade_to=0.0
     )
     return chart(
         "Success",

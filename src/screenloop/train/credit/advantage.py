@@ -29,13 +29,7 @@ from screenloop.train.data.samples import (
     with_token_advantages,
 )
 from screenloop.train.settings import ESTIMATORS, AdvantageSettings, compares_groups
-from screenloop.train.types import (
-    AttemptReward,
-    GroupCounts,
-    Sample,
-    TrainAttempt,
-    UpdateSamples,
-)
+from screenloop.train.types import AttemptReward, GroupCounts, Sample, TrainAttempt, UpdateSamples
 from screenloop.types import Struct
 
 

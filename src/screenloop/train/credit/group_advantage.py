@@ -120,11 +120,7 @@ def reinforce_plus_plus(
 
 
 def reinforce_plus_plus_baseline(
-    rewards_A: Tensor,
-    groups_A: Tensor,
-    mask_A_S: Tensor,
-    *,
-    statistics: Statistics = "attempt",
+    rewards_A: Tensor, groups_A: Tensor, mask_A_S: Tensor, *, statistics: Statistics = "attempt"
 ) -> Tensor:
     """Return R_i - mean_g on each sampled token, whitened over the batch.
 

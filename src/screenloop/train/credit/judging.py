@@ -6,14 +6,7 @@ from typing import TypeVar
 
 from screenloop.errors import ConfigError, ScreenloopError
 from screenloop.manager.base import Manager, OperationFor, Reset, TakeStep
-from screenloop.types import (
-    Claim,
-    EnvRef,
-    EnvSpec,
-    Lease,
-    Unscored,
-    Verdict,
-)
+from screenloop.types import Claim, EnvRef, EnvSpec, Lease, Unscored, Verdict
 
 R = TypeVar("R")
 

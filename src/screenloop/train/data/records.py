@@ -163,9 +163,4 @@ def _token_facts(
             f"call {record.call_id} has weights version {record.weights_version!r}; training "
             "counts versions as whole numbers"
         )
-    return (
-        record.prompt_token_ids,
-        record.token_ids,
-        record.logprobs,
-        int(record.weights_version),
-    )
+    return (record.prompt_token_ids, record.token_ids, record.logprobs, int(record.weights_version))

@@ -150,10 +150,7 @@ def _sample(attempt_id: str, row: int, calls: Sequence[_Whole]) -> Sample:
         log_probs[start:end] = whole.call.log_probs
         spans.append(
             SampledSpan(
-                call_id=whole.call.call_id,
-                step_index=whole.call.step_index,
-                start=start,
-                end=end,
+                call_id=whole.call.call_id, step_index=whole.call.step_index, start=start, end=end
             )
         )
     versions = [whole.call.weights_version for whole in calls]

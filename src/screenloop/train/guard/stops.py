@@ -85,11 +85,7 @@ def _refused(update: int, reason: str) -> TrainingStopped:
 
 
 def require_parity(
-    samples: Sequence[Sample],
-    scored: Mapping[str, Tensor],
-    *,
-    version: int,
-    limits: ParityLimits,
+    samples: Sequence[Sample], scored: Mapping[str, Tensor], *, version: int, limits: ParityLimits
 ) -> Parity:
     """Compare trainer and engine on the Samples that were drawn with the very same weights.
 

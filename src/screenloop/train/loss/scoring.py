@@ -135,11 +135,7 @@ def entropy(log_probs_N_V: Tensor) -> Tensor:
 
 
 def score(
-    policy: Policy,
-    samples: Sequence[Sample],
-    patches: Patches,
-    *,
-    head: nn.Module | None = None,
+    policy: Policy, samples: Sequence[Sample], patches: Patches, *, head: nn.Module | None = None
 ) -> SampledScores:
     """Run the network over Samples, with gradients where they are on.
 

@@ -68,9 +68,7 @@ def values_by_attempt(
 
 
 def value_rows(
-    samples: Sequence[Sample],
-    values: Mapping[str, Tensor],
-    returns: Mapping[str, Sequence[float]],
+    samples: Sequence[Sample], values: Mapping[str, Tensor], returns: Mapping[str, Sequence[float]]
 ) -> dict[str, ValueRow]:
     """Return what the head learns, by the name of the Sample.
 

@@ -47,12 +47,7 @@ SETTINGS = TrainSettings(
         curriculum=CurriculumSettings(attempts=8, attempts_unsolved=8, attempts_mastered=4),
     ),
     warm_up=WarmUpSettings(
-        demonstrations=150,
-        batch=32,
-        stop_from=0.42,
-        stop_to=0.6,
-        watch_above=0.08,
-        check_steps=16,
+        demonstrations=150, batch=32, stop_from=0.42, stop_to=0.6, watch_above=0.08, check_steps=16
     ),
     optimiser=OptimiserSettings(learning_rate=2e-4, warm_up_updates=5),
     rollout=RolloutSettings(groups=16, max_tokens=3),

@@ -19,13 +19,7 @@ from screenloop.engine.tokenizer import END, TinyWords, frequent_words
 from screenloop.envs.phone import PhoneEnvironments
 from screenloop.report.training.run_files import POLICY
 from screenloop.train.data.tasks_split import apart
-from screenloop.train.recipe import (
-    Recipe,
-    RolloutSettings,
-    TaskSets,
-    TrainSettings,
-    WarmUpSettings,
-)
+from screenloop.train.recipe import Recipe, RolloutSettings, TaskSets, TrainSettings, WarmUpSettings
 from screenloop.train.recipes.paths import PATHS, UNSEEN, Path, tasks_of
 from screenloop.train.recipes.touches import touch
 from screenloop.types import EnvRef, Task

@@ -61,12 +61,7 @@ SETTINGS = TrainSettings(
         ),
     ),
     warm_up=WarmUpSettings(
-        batch=64,
-        learning_rate=3e-4,
-        max_steps=400,
-        stop_from=0.38,
-        watch_above=0.3,
-        check_steps=4,
+        batch=64, learning_rate=3e-4, max_steps=400, stop_from=0.38, watch_above=0.3, check_steps=4
     ),
     optimiser=OptimiserSettings(learning_rate=5e-4, warm_up_updates=5),
     # One token, the mark: a reply that went on would only be unreadable, and cost passes.

@@ -48,11 +48,7 @@ _PLACE = re.compile(r"<([xyeq])(\d{1,3})>")
 _WORD = re.compile(r"\w+")
 _DIRECTIONS: tuple[Direction, ...] = ("up", "down", "left", "right")
 _KEYS: tuple[KeyName, ...] = ("back", "home", "enter", "recents")
-_ENDS: dict[str, FinishStatus] = {
-    "done": "success",
-    "fail": "failure",
-    "infeasible": "infeasible",
-}
+_ENDS: dict[str, FinishStatus] = {"done": "success", "fail": "failure", "infeasible": "infeasible"}
 _EXPECTED = (
     f"tap, type, scroll, swipe, answer, wait, {', '.join(_KEYS)}, {', '.join(_ENDS)}, "
     "each with its places"

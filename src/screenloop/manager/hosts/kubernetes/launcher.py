@@ -254,10 +254,7 @@ class KubernetesLauncher:
 
     def _begin(self) -> None:
         if not self._tasks:
-            self._tasks = (
-                asyncio.create_task(self._follow()),
-                asyncio.create_task(self._tidy()),
-            )
+            self._tasks = (asyncio.create_task(self._follow()), asyncio.create_task(self._tidy()))
 
     async def _follow(self) -> None:
         """List, and watch from there; from the last version seen when a watch ends or breaks."""

@@ -27,10 +27,7 @@ _CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
         "leaf": ("#2f7d4f", "#3d8b40", "#1f6f5c"),
     },
     "chair": {"color": ACCENTS, "wood": ("#b07d4f", "#7a5236", "#d3ab7a")},
-    "watch": {
-        "strap": (*ACCENTS, "#5b3a29", "#1f2430"),
-        "dial": ("#ffffff", "#161b26", "#f3ead7"),
-    },
+    "watch": {"strap": (*ACCENTS, "#5b3a29", "#1f2430"), "dial": ("#ffffff", "#161b26", "#f3ead7")},
     "bottle": {"color": ACCENTS},
     "keyboard": {"case": ("#2b303b", "#e9e7e1", "#c9d3dc"), "accent": ACCENTS},
     "jacket": {"color": ACCENTS},

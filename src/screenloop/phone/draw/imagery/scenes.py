@@ -60,8 +60,7 @@ def _mountains(rng: Random) -> str:
         + oval(rng.uniform(12, 88), 20, 7, 7, "#fffbe8", ' opacity=".9"')
         + path(ridge(rng, 62, 24, 8), hsl(hue, 0.3, 0.66))
         + path(
-            f"M{peak - 44:.1f} 101L{peak:.1f} {side:.1f} {peak + 48:.1f} 101z",
-            hsl(hue, 0.28, 0.45),
+            f"M{peak - 44:.1f} 101L{peak:.1f} {side:.1f} {peak + 48:.1f} 101z", hsl(hue, 0.28, 0.45)
         )
         + path(f"M{peak:.1f} {side:.1f}L{peak + 48:.1f} 101H{peak + 6:.1f}z", hsl(hue, 0.3, 0.36))
         + path(snow, "#ffffff")
@@ -175,10 +174,7 @@ def _portrait(rng: Random) -> str:
     wall = rng.random()
     skin, hair, shirt = rng.choice(_SKIN), rng.choice(_HAIR), rng.choice(ACCENTS)
     style = rng.randrange(4)
-    behind = {
-        1: path("M26 42C26 8 74 8 74 42v30H26z", hair),
-        3: oval(50, 12, 9, 8, hair),
-    }
+    behind = {1: path("M26 42C26 8 74 8 74 42v30H26z", hair), 3: oval(50, 12, 9, 8, hair)}
     fringe = (
         "M29 43C27 16 73 16 71 43 68 34 60 31 50 31S32 34 29 43z",
         "M30 46C28 18 72 18 70 46 68 35 58 33 46 27 44 34 34 36 30 46z",
