@@ -140,9 +140,8 @@ async def run_manager(
         quarantined=supply.quarantined,
     ).asgi()
     supply.start()
-    serving = Serving(app, listener)
     says = Serves(url=url_of(listener), blobs=blobs_url, recovery=recovery)
-    await _serve(options, service, serving, ended, replaced, up=lambda: up(says))
+    await _serve(options, service, Serving(app, listener), ended, replaced, up=lambda: up(says))
 
 
 async def _serve(
