@@ -13,7 +13,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 from screenloop.actions import Tap
 from screenloop.bench.lease.faults import (
@@ -37,43 +37,14 @@ from screenloop.manager.service import ManagerService
 from screenloop.manager.supply.on_demand import OnDemandSupply
 from screenloop.types import EnvRef, Goal, Lease, Observation, Start, StepResult, Struct, Task
 
-MoveKind = Literal[
-    "acquire",
-    "step",
-    "twice",
-    "repeat",
-    "late",
-    "reset",
-    "release",
-    "wait",
-    "crash",
-    "replace",
-    "lose",
-    "hold",
-    "deliver",
-    "full",
-]
-MOVES: tuple[MoveKind, ...] = (
-    "acquire",
-    "acquire",
-    "step",
-    "step",
-    "step",
-    "twice",
-    "repeat",
-    "late",
-    "late",
-    "reset",
-    "release",
-    "wait",
-    "crash",
-    "crash",
-    "replace",
-    "lose",
-    "hold",
-    "hold",
-    "deliver",
-    "full",
+WorkerMove = Literal["acquire", "step", "twice", "repeat", "late", "reset", "release"]
+WorldMove = Literal["wait", "crash", "replace", "lose", "hold", "deliver", "full"]
+MoveKind = WorkerMove | WorldMove
+_OFTEN = {"acquire": 2, "step": 3, "late": 2, "crash": 2, "hold": 2}
+MOVES: tuple[MoveKind, ...] = tuple(
+    kind
+    for kind in (*get_args(WorkerMove), *get_args(WorldMove))
+    for _ in range(_OFTEN.get(kind, 1))
 )
 """What is drawn from; what stands twice comes twice as often."""
 TTL_S = 10.0

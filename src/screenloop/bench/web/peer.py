@@ -67,10 +67,7 @@ def _measure(tasks: Sequence[str], rounds: int) -> PeerTimes:
     reset_ms: list[float] = []
     step_ms: list[float] = []
     for name in tasks:
-        env = gymnasium.make(
-            f"browsergym/miniwob.{name}",
-            action_mapping=mapping,
-        )
+        env = gymnasium.make(f"browsergym/miniwob.{name}", action_mapping=mapping)
         try:
             for seed in range(rounds):
                 begun = time.perf_counter()
