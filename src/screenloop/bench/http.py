@@ -220,12 +220,7 @@ class _Times(Struct, frozen=True, kw_only=True):
 
 
 async def _step_times(
-    served: ServedAt,
-    folder: Path,
-    tasks: Sequence[Task],
-    steps: int,
-    idle_s: float,
-    sizes: _Sizes,
+    served: ServedAt, folder: Path, tasks: Sequence[Task], steps: int, idle_s: float, sizes: _Sizes
 ) -> _Times:
     """Time steps in this process and over HTTP, in turns."""
     opener = PhoneEnvironments(FolderBlobs(folder / "near"))

@@ -19,13 +19,7 @@ from pathlib import Path
 from screenloop.bench.chaos.account import account_of_devices, account_of_run
 from screenloop.bench.chaos.devices import read_deeds
 from screenloop.bench.chaos.players import Part, Players, parts_of
-from screenloop.bench.chaos.schedule import (
-    LEASE_TTL_S,
-    Move,
-    amounts_for,
-    draw_fates,
-    draw_moves,
-)
+from screenloop.bench.chaos.schedule import LEASE_TTL_S, Move, amounts_for, draw_fates, draw_moves
 from screenloop.bench.chaos.world import ChaosWorld, Disk
 from screenloop.config import HarnessConfig, RunConfig
 from screenloop.errors import ConfigError, ScreenloopError
@@ -100,11 +94,9 @@ class Watch:
         """Nothing is known yet."""
 
     def began(self, planned: Planned, attempt: int) -> None:
-        """Count an attempt."""
         self.attempts += 1
 
     def ended(self, row: EpisodeRow) -> None:
-        """Count an Episode."""
         self._over += 1
         self._news.set()
 

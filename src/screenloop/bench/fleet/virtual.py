@@ -339,9 +339,7 @@ class VirtualFleet:
             self._later(reset_s + play_s, lambda: self._over(unit, worker))
 
     def _over(self, unit: _Unit, worker: _Worker) -> None:
-        if not self._holds(unit, worker):
-            return
-        if not unit.host.alive:
+        if not (self._holds(unit, worker) and unit.host.alive):
             return
         self._let_go(unit, worker)
         self.counts.scored += 1

@@ -239,7 +239,6 @@ class Meter:
         return self._seen()
 
     async def observe(self, want: Sequence[Want] = ("frame",), *, deadline_s: float) -> Observation:
-        """Show the number of steps."""
         return self._seen()
 
     async def step(self, action: Action, *, action_id: str, deadline_s: float) -> StepResult:
@@ -250,11 +249,9 @@ class Meter:
         return StepResult(effect=Effect(ok=True), observation=self._seen())
 
     async def evidence(self, *, deadline_s: float) -> Evidence:
-        """Tell nothing."""
         return Evidence(before={}, after={})
 
     async def snapshot(self, *, deadline_s: float) -> SnapshotKey:
-        """Refuse."""
         raise EnvironmentFault("a meter keeps no snapshots")
 
     async def close(self) -> None:

@@ -202,10 +202,7 @@ async def _play(
     for index in range(steps):
         app = _APPS[index // 10 % len(_APPS)]
         seen = Observation(
-            frame=_frame(blobs, frame_px, index),
-            size_px=frame_px,
-            app=app,
-            tools=(f"{app}.find",),
+            frame=_frame(blobs, frame_px, index), size_px=frame_px, app=app, tools=(f"{app}.find",)
         )
         done = (Effect(ok=True),) if index else ()
         turn = Turn(step_index=index, observation=seen, effects=done)

@@ -111,8 +111,7 @@ def small_recipe(updates: int) -> Recipe:
     settings = msgspec.structs.replace(
         whole.settings,
         learning=msgspec.structs.replace(
-            whole.settings.learning,
-            curriculum=CurriculumSettings(attempts=4, attempts_unsolved=4),
+            whole.settings.learning, curriculum=CurriculumSettings(attempts=4, attempts_unsolved=4)
         ),
         warm_up=WarmUpSettings(demonstrations=16, batch=16, max_steps=8, watch_above=1.0),
         rollout=RolloutSettings(groups=2, max_tokens=3, keep_updates=5),
