@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 from rich.table import Table
@@ -40,10 +41,10 @@ async def examine(at: ManagerAt | None = None) -> tuple[Diagnosis, ...]:
     """
     tries: tuple[tuple[str, bool, Callable[[], Awaitable[str]]], ...] = (
         ("python", False, _python),
-        ("mocked phone", False, _phone),
+        ("mocked phone", False, partial(_first_frame, "phone-core")),
         ("run folder", False, _folder),
         ("browser", True, _browser),
-        ("web page", True, _web),
+        ("web page", True, partial(_first_frame, "miniwob")),
     )
     findings = [await _try(name, optional, work) for name, optional, work in tries]
     if at is not None:
@@ -63,14 +64,6 @@ async def _try(name: str, optional: bool, work: Callable[[], Awaitable[str]]) ->
 
 async def _python() -> str:
     return ".".join(map(str, sys.version_info[:3]))
-
-
-async def _phone() -> str:
-    return await _first_frame("phone-core")
-
-
-async def _web() -> str:
-    return await _first_frame("miniwob")
 
 
 async def _first_frame(suite_name: str) -> str:

@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 
 from screenloop.actions import Action, Open, Wait
+from screenloop.bench.phone.live import phone_tasks
 from screenloop.bench.served import ServedAt, cpu_s, serve_process
 from screenloop.envs.phone import PhoneEnvironments
 from screenloop.http.client import HttpClient, header_token
@@ -32,7 +33,7 @@ from screenloop.manager.wire.bodies import OperateBody
 from screenloop.manager.wire.endpoints import operate_path
 from screenloop.store.blob_urls import open_blobs
 from screenloop.store.blobs import FolderBlobs
-from screenloop.suites.catalog import find_suite, select
+from screenloop.suites.catalog import find_suite
 from screenloop.types import Claim, Lease, Start, Struct, Task
 
 PHONES = 2000
@@ -97,7 +98,7 @@ async def run(
         steps: timed on either side.
         idle_s: how long what an idle service uses is measured.
     """
-    tasks = _tasks(phones)
+    tasks = phone_tasks(phones)
     with tempfile.TemporaryDirectory(prefix="screenloop-http-") as folder:
         place = Path(folder)
         sizes = _Sizes()
@@ -183,7 +184,8 @@ async def _send_all(
     served: ServedAt, lease: Lease, operations: Sequence[OperationFor[Any]]
 ) -> None:
     client = HttpClient(connections=1)
-    headers = {"Authorization": header_token(served.token), "Content-Type": "application/json"}
+    authorization = header_token(served.token)
+    headers = {"Authorization": authorization, "Content-Type": "application/json"}
     token = token_of(lease)
     for operation in operations:
         body = OperateBody(lease=token, deadline_s=DEADLINE_S, operation=operation)
@@ -259,16 +261,6 @@ async def _idle_cpu(pids: Sequence[int], idle_s: float) -> float:
     began_s, cpu_began_s = time.perf_counter(), sum(map(cpu_s, pids))
     await asyncio.sleep(idle_s)
     return (sum(map(cpu_s, pids)) - cpu_began_s) / (time.perf_counter() - began_s)
-
-
-def _tasks(count: int) -> list[Task]:
-    """Return so many tasks, all of the suite before any comes with another seed."""
-    tasks: list[Task] = []
-    suite, seed = find_suite("phone-core"), 0
-    while len(tasks) < count:
-        tasks += select(suite, seed=seed)
-        seed += 1
-    return tasks[:count]
 
 
 async def _begin(manager: Manager, task: Task) -> Lease:

@@ -24,7 +24,10 @@ pays between 0.87 and 0.96.
 
 from __future__ import annotations
 
+from importlib import resources
 from typing import Literal
+
+import msgspec
 
 from screenloop.types import Struct
 
@@ -32,18 +35,6 @@ Difficulty = Literal["easy", "medium", "hard"]
 
 FULL = 0.999
 """A full reward; sums of shares may miss 1 by rounding."""
-
-PARTIAL: dict[str, float] = {
-    "circle-center": 0.8,
-    "find-midpoint": 0.8,
-    "bisect-angle": 0.8,
-    "right-angle": 0.8,
-    "draw-line": 0.9,
-    "draw-circle": 0.9,
-    "use-colorwheel": 0.95,
-    "use-colorwheel-2": 0.95,
-}
-"""Least raw reward of a success, where the page grades how near an answer is."""
 
 
 class Family(Struct, frozen=True, kw_only=True):
@@ -56,203 +47,16 @@ class Family(Struct, frozen=True, kw_only=True):
     tasks: tuple[str, ...]
 
 
-FAMILIES: tuple[Family, ...] = (
-    Family(
-        name="click",
-        difficulty="easy",
-        steps=10,
-        tasks=(
-            "click-button",
-            "click-button-sequence",
-            "click-color",
-            "click-dialog",
-            "click-dialog-2",
-            "click-link",
-            "click-option",
-            "click-tab",
-            "click-test",
-            "click-test-2",
-            "click-test-transfer",
-            "click-widget",
-            "focus-text",
-            "focus-text-2",
-            "identify-shape",
-            "unicode-test",
-            "sign-agreement",
-        ),
-    ),
-    Family(
-        name="find",
-        difficulty="medium",
-        steps=15,
-        tasks=(
-            "click-collapsible",
-            "click-collapsible-nodelay",
-            "click-collapsible-2",
-            "click-collapsible-2-nodelay",
-            "click-menu",
-            "click-menu-2",
-            "click-pie",
-            "click-pie-nodelay",
-            "click-shape",
-            "click-tab-2",
-            "click-tab-2-easy",
-            "click-tab-2-medium",
-            "click-tab-2-hard",
-            "count-shape",
-            "count-sides",
-            "find-greatest",
-            "grid-coordinate",
-            "navigate-tree",
-            "phone-book",
-            "search-engine",
-        ),
-    ),
-    Family(
-        name="choose",
-        difficulty="medium",
-        steps=20,
-        tasks=(
-            "ascending-numbers",
-            "buy-ticket",
-            "choose-list",
-            "click-checkboxes",
-            "click-checkboxes-large",
-            "click-checkboxes-soft",
-            "click-checkboxes-transfer",
-            "click-scroll-list",
-            "click-shades",
-            "form-sequence-3",
-            "multi-layouts",
-            "multi-orderings",
-            "number-checkboxes",
-            "odd-or-even",
-            "order-food",
-            "social-media",
-            "social-media-all",
-            "social-media-some",
-            "use-autocomplete",
-            "use-autocomplete-nodelay",
-        ),
-    ),
-    Family(
-        name="type",
-        difficulty="easy",
-        steps=10,
-        tasks=(
-            "enter-password",
-            "enter-text",
-            "enter-text-2",
-            "enter-text-dynamic",
-            "enter-time",
-            "enter-date",
-            "find-word",
-            "login-user",
-            "login-user-popup",
-            "read-table",
-            "read-table-2",
-            "simple-algebra",
-            "simple-arithmetic",
-            "text-transform",
-            "visual-addition",
-        ),
-    ),
-    Family(
-        name="edit",
-        difficulty="medium",
-        steps=15,
-        tasks=(
-            "copy-paste",
-            "copy-paste-2",
-            "highlight-text",
-            "highlight-text-2",
-            "resize-textarea",
-            "scroll-text",
-            "scroll-text-2",
-            "text-editor",
-        ),
-    ),
-    Family(
-        name="widget",
-        difficulty="medium",
-        steps=20,
-        tasks=(
-            "choose-date",
-            "choose-date-easy",
-            "choose-date-medium",
-            "choose-date-nodelay",
-            "form-sequence",
-            "form-sequence-2",
-            "generate-number",
-            "guess-number",
-            "use-colorwheel",
-            "use-colorwheel-2",
-            "use-slider",
-            "use-slider-2",
-            "use-spinner",
-        ),
-    ),
-    Family(
-        name="draw",
-        difficulty="hard",
-        steps=15,
-        tasks=(
-            "bisect-angle",
-            "circle-center",
-            "draw-circle",
-            "draw-line",
-            "find-midpoint",
-            "hot-cold",
-            "right-angle",
-        ),
-    ),
-    Family(
-        name="drag",
-        difficulty="medium",
-        steps=15,
-        tasks=(
-            "drag-box",
-            "drag-circle",
-            "drag-cube",
-            "drag-items",
-            "drag-items-grid",
-            "drag-shapes",
-            "drag-shapes-2",
-            "drag-single-shape",
-            "drag-sort-numbers",
-        ),
-    ),
-    Family(
-        name="email",
-        difficulty="medium",
-        steps=20,
-        tasks=(
-            "email-inbox",
-            "email-inbox-delete",
-            "email-inbox-forward",
-            "email-inbox-forward-nl",
-            "email-inbox-forward-nl-turk",
-            "email-inbox-important",
-            "email-inbox-nl-turk",
-            "email-inbox-noscroll",
-            "email-inbox-reply",
-            "email-inbox-star-reply",
-        ),
-    ),
-    Family(
-        name="long",
-        difficulty="hard",
-        steps=30,
-        tasks=(
-            "book-flight",
-            "book-flight-nodelay",
-            "daily-calendar",
-            "stock-market",
-            "terminal",
-            "tic-tac-toe",
-        ),
-    ),
-)
+class _Rules(Struct, frozen=True, kw_only=True):
+    families: tuple[Family, ...]
+    partial: dict[str, float]
+
+
+_TEXT = resources.files("screenloop.suites").joinpath("miniwob_rules.toml").read_text("utf-8")
+_RULES = msgspec.toml.decode(_TEXT, type=_Rules)
+FAMILIES = _RULES.families
+PARTIAL = _RULES.partial
+"""Least raw reward of a success, where the page grades how near an answer is."""
 
 
 def family_of(task: str) -> Family:

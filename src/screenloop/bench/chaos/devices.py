@@ -131,11 +131,9 @@ class LoggedDevices:
         self._log = os.open(control / LOG_FILE, flags, 0o600)
 
     async def open(self, env: EnvRef) -> _LoggedDevice:
-        """Return a device."""
         inner = await self._inner.open(replace(env, kind="fake"))
         return _LoggedDevice(inner, self._log)
 
     async def close(self) -> None:
-        """Close the log."""
         await self._inner.close()
         os.close(self._log)

@@ -77,7 +77,6 @@ class Players:
         self._plans[episode_id] = self._parts[task.key].actions
 
     def new(self) -> Player:
-        """Return an agent for one Episode."""
         return Player(self._plans)
 
 
@@ -89,10 +88,8 @@ class Player:
         self._plan: tuple[Action, ...] = ()
 
     def begin(self, assignment: Assignment) -> None:
-        """Start a fresh Episode."""
         self._plan = self._plans[assignment.episode_id]
 
     async def decide(self, turn: Turn, *, deadline_s: float) -> Decision:
-        """Say what is planned for this turn."""
         await asyncio.sleep(THINK_S)
         return Decision(actions=(self._plan[turn.step_index],))

@@ -94,11 +94,9 @@ class Watch:
         """Nothing is known yet."""
 
     def began(self, planned: Planned, attempt: int) -> None:
-        """Count an attempt."""
         self.attempts += 1
 
     def ended(self, row: EpisodeRow) -> None:
-        """Count an Episode."""
         self._over += 1
         self._news.set()
 

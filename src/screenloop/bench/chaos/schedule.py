@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 from screenloop.testing.unreliable_network import Fate, FateKind
@@ -41,38 +41,21 @@ class Move(Struct, frozen=True, kw_only=True):
     """How long a stall or a full disk lasts; by how much the clock is put ahead."""
 
 
-class Amounts(Struct, frozen=True, kw_only=True):
-    """How often each thing happens."""
-
-    host_kills: int
-    manager_kills: int
-    stalls: int
-    skews: int
-    fills: int
-
-
-def amounts_for(episodes: int) -> Amounts:
+def amounts_for(episodes: int) -> dict[MoveKind, int]:
     """Return what a run of so many Episodes goes through: 18 kills for 300."""
-    return Amounts(
-        host_kills=max(2, math.ceil(episodes / 25)),
-        manager_kills=max(1, math.ceil(episodes / 50)),
-        stalls=max(1, episodes // 50),
-        skews=max(1, episodes // 75),
-        fills=max(1, episodes // 75),
-    )
+    return {
+        "kill_host": max(2, math.ceil(episodes / 25)),
+        "kill_manager": max(1, math.ceil(episodes / 50)),
+        "stall_host": max(1, episodes // 50),
+        "skew_clock": max(1, episodes // 75),
+        "fill_disk": max(1, episodes // 75),
+    }
 
 
-def draw_moves(seed: int, episodes: int, amounts: Amounts) -> tuple[Move, ...]:
+def draw_moves(seed: int, episodes: int, amounts: Mapping[MoveKind, int]) -> tuple[Move, ...]:
     """Draw a schedule, in order."""
     rng = random.Random(f"moves/{seed}")
-    often: dict[MoveKind, int] = {
-        "kill_host": amounts.host_kills,
-        "kill_manager": amounts.manager_kills,
-        "stall_host": amounts.stalls,
-        "skew_clock": amounts.skews,
-        "fill_disk": amounts.fills,
-    }
-    kinds = [kind for kind, count in often.items() for _ in range(count)]
+    kinds = [kind for kind, count in amounts.items() for _ in range(count)]
     rng.shuffle(kinds)
     first, last = _FIRST * episodes, _LAST * episodes
     return tuple(

@@ -1,6 +1,6 @@
 """A fleet in virtual time: the manager's own decisions and queue over hosts that only take time.
 
-What decides is the product's (`manager.supply.plan.decide`, `manager.scheduler.FairQueue`); what
+What decides is the product's (`manager.supply.plan.decide`, `manager.supply.queue.FairQueue`); what
 acts (starting a host, resetting a device, playing an episode, failing) is a draw from a
 distribution. Hours of twenty thousand devices pass in seconds.
 """
@@ -14,22 +14,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from screenloop.manager.supply import plan as supply
 from screenloop.manager.supply.desired import PoolPlan
-from screenloop.manager.supply.plan import (
-    DrainHost,
-    HostNow,
-    HostState,
-    InstanceNow,
-    OpenInstance,
-    Order,
-    PoolNow,
-    Quarantine,
-    ShutInstance,
-    StartHost,
-    StopHost,
-    UnitState,
-    decide,
-)
 from screenloop.manager.supply.queue import FairQueue
 from screenloop.types import Struct
 
@@ -72,7 +58,7 @@ class Demand(Struct, frozen=True, kw_only=True):
 @dataclass(eq=False)
 class _Host:
     name: str
-    state: HostState = "starting"
+    state: supply.HostState = "starting"
     since_s: float = 0.0
     alive: bool = True
     heard_s: float = 0.0
@@ -85,7 +71,7 @@ class _Host:
 class _Unit:
     name: str
     host: _Host
-    state: UnitState = "starting"
+    state: supply.UnitState = "starting"
     worker: _Worker | None = None
     episodes: int = 0
     free_since_s: float = 0.0
@@ -115,7 +101,6 @@ class FleetCounts:
     """Instance-seconds under leases that are over."""
     lost_s: float = 0.0
     """Of those, spent on attempts that came to nothing."""
-    waits_s: list[float] = field(default_factory=list)
     quarantined: int = 0
     hosts_lost: int = 0
     by_run: Counter[str] = field(default_factory=Counter)
@@ -185,9 +170,9 @@ class VirtualFleet:
         if self.now_s < self._look_at_s:
             return
         self._look_at_s = math.inf
-        now = PoolNow(
+        now = supply.PoolNow(
             hosts=tuple(
-                HostNow(
+                supply.HostNow(
                     host=one.name,
                     state=one.state,
                     since_s=one.since_s,
@@ -198,7 +183,7 @@ class VirtualFleet:
                 for one in self._hosts.values()
             ),
             instances=tuple(
-                InstanceNow(
+                supply.InstanceNow(
                     instance=one.name,
                     host=one.host.name,
                     state=one.state,
@@ -210,7 +195,7 @@ class VirtualFleet:
             ),
             waiting=len(self._waiting),
         )
-        for order in decide(self._plan, now, self.now_s):
+        for order in supply.decide(self._plan, now, self.now_s):
             self._obey(order)
 
     def _faults(self, host: _Host) -> int:
@@ -226,26 +211,26 @@ class VirtualFleet:
         self._look_soon()
         self._later(BEAT_S, self._beat)
 
-    def _obey(self, order: Order) -> None:
+    def _obey(self, order: supply.Order) -> None:
         match order:
-            case StartHost():
+            case supply.StartHost():
                 self._start_host()
-            case OpenInstance(host=name):
+            case supply.OpenInstance(host=name):
                 self._open(self._hosts[name])
-            case ShutInstance(instance=name):
+            case supply.ShutInstance(instance=name):
                 unit = self._units[name]
                 unit.state = "closing"
                 self._free.remove(unit)
                 self._later(_SHUT_S, lambda: self._gone(unit))
-            case Quarantine(instance=name):
+            case supply.Quarantine(instance=name):
                 unit = self._units.pop(name)
                 unit.host.faults_s.append(self.now_s)
                 self.counts.quarantined += 1
                 self._look_soon()
-            case DrainHost(host=name):
+            case supply.DrainHost(host=name):
                 self._hosts[name].state = "draining"
                 self._look_soon()
-            case StopHost(host=name):
+            case supply.StopHost(host=name):
                 self._stop_host(self._hosts[name])
 
     # ---- what only takes time ------------------------------------------------------------------
@@ -325,7 +310,6 @@ class VirtualFleet:
             return
         worker = self._waiting.pop(waiter.number)
         self._queue.hold(self._plan.env, worker.run, self.now_s)
-        self.counts.waits_s.append(self.now_s - waiter.since_s)
         unit.worker, unit.leased_s = worker, self.now_s
         unit.episodes += 1
         worker.attempts += 1
@@ -339,9 +323,7 @@ class VirtualFleet:
             self._later(reset_s + play_s, lambda: self._over(unit, worker))
 
     def _over(self, unit: _Unit, worker: _Worker) -> None:
-        if not self._holds(unit, worker):
-            return
-        if not unit.host.alive:
+        if not (self._holds(unit, worker) and unit.host.alive):
             return
         self._let_go(unit, worker)
         self.counts.scored += 1

@@ -47,11 +47,9 @@ class HandClock:
         self.at_s = 0.0
 
     def now_s(self) -> float:
-        """Return the time that was set."""
         return self.at_s
 
     def wall_s(self) -> float:
-        """Return the same."""
         return self.at_s
 
     async def sleep(self, seconds: float) -> None:
@@ -151,27 +149,21 @@ class MortalJournal:
         return result
 
     async def grant(self, record: LeaseRecord) -> None:
-        """Write, unless something happens."""
         await self._through(lambda: self._journal.grant(record))
 
     async def end(self, record: FreeRecord) -> None:
-        """Write, unless something happens."""
         await self._through(lambda: self._journal.end(record))
 
     async def forget(self, instance: str) -> None:
-        """Write, unless something happens."""
         await self._through(lambda: self._journal.forget(instance))
 
     async def intend(self, intent: Intent) -> None:
-        """Write, unless something happens."""
         await self._through(lambda: self._journal.intend(intent))
 
     async def settle(self, instance: str, fence: int, action_id: str) -> None:
-        """Write, unless something happens."""
         await self._through(lambda: self._journal.settle(instance, fence, action_id))
 
     async def load(self) -> Journalled:
-        """Read."""
         return await self._journal.load()
 
     async def close(self) -> None:
@@ -210,25 +202,20 @@ class Wire(Host):
         return await self._host.open(instance, env, deadline_s=deadline_s)
 
     async def bind(self, token: LeaseToken, *, ttl_s: float, deadline_s: float) -> None:
-        """Send."""
         await self._send(lambda: self._host.bind(token, ttl_s=ttl_s, deadline_s=deadline_s))
 
     async def operate(
         self, token: LeaseToken, operation: OperationFor[T], *, deadline_s: float
     ) -> T:
-        """Send."""
         return await self._send(lambda: self._host.operate(token, operation, deadline_s=deadline_s))
 
     async def shut(self, instance: str, *, deadline_s: float) -> None:
-        """Send."""
         await self._send(lambda: self._host.shut(instance, deadline_s=deadline_s))
 
     async def report(self, *, deadline_s: float) -> HostReport:
-        """Pass on."""
         return await self._host.report(deadline_s=deadline_s)
 
     async def close(self) -> None:
-        """Close the host."""
         await self._host.close()
 
 
@@ -252,7 +239,6 @@ class Meter:
         return self._seen()
 
     async def observe(self, want: Sequence[Want] = ("frame",), *, deadline_s: float) -> Observation:
-        """Show the number of steps."""
         return self._seen()
 
     async def step(self, action: Action, *, action_id: str, deadline_s: float) -> StepResult:
@@ -263,11 +249,9 @@ class Meter:
         return StepResult(effect=Effect(ok=True), observation=self._seen())
 
     async def evidence(self, *, deadline_s: float) -> Evidence:
-        """Tell nothing."""
         return Evidence(before={}, after={})
 
     async def snapshot(self, *, deadline_s: float) -> SnapshotKey:
-        """Refuse."""
         raise EnvironmentFault("a meter keeps no snapshots")
 
     async def close(self) -> None:

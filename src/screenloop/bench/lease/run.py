@@ -13,6 +13,7 @@ import logging
 import random
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 from screenloop.actions import Tap
@@ -76,32 +77,27 @@ async def run(
         journal_us = await _cost_us(live, operations, SqliteJournal(Path(folder) / "many.db"))
         few_journal_us = await _cost_us(FEW, operations, SqliteJournal(Path(folder) / "few.db"))
     played = await _play(schedules, fencing=True)
-    control = await _play(min(schedules, CONTROL_SCHEDULES), fencing=False)
+    control_schedules = min(schedules, CONTROL_SCHEDULES)
+    control = await _play(control_schedules, fencing=False)
     return LeasesBench(
         cpu_us_per_op_memory=round(memory_us, 2),
         cpu_us_per_op_journal=round(journal_us, 2),
         cost_ratio_20000_to_200=round(memory_us / few_us, 2),
         cost_ratio_20000_to_200_journal=round(journal_us / few_journal_us, 2),
-        double_grants=played.double_grants,
-        schedules=played.schedules,
-        violations=played.violations,
-        crashes=played.crashes,
-        control_schedules=control.schedules,
-        control_violations=control.violations,
+        double_grants=played["double_grants"],
+        schedules=schedules,
+        violations=played["violations"],
+        crashes=played["crashes"],
+        control_schedules=control_schedules,
+        control_violations=control["violations"],
         live=live,
         operations=operations,
     )
 
 
-class _Played(Struct, frozen=True, kw_only=True):
-    schedules: int
-    violations: int
-    double_grants: int
-    crashes: int
-
-
-async def _play(schedules: int, *, fencing: bool) -> _Played:
-    violations = double_grants = crashes = 0
+async def _play(schedules: int, *, fencing: bool) -> Counter[str]:
+    """Return how many of the schedules broke a rule, and what was counted in all of them."""
+    played: Counter[str] = Counter()
     # Each fault in a schedule is logged by the manager; here they are the point.
     log = logging.getLogger("screenloop.manager")
     level = log.level
@@ -109,14 +105,12 @@ async def _play(schedules: int, *, fencing: bool) -> _Played:
     try:
         for seed in range(schedules):
             world = await play_schedule(draw_schedule(random.Random(seed)), fencing=fencing)
-            violations += bool(world.violations)
-            double_grants += world.double_grants
-            crashes += world.crashes
+            played["violations"] += bool(world.violations)
+            played["double_grants"] += world.double_grants
+            played["crashes"] += world.crashes
     finally:
         log.setLevel(level)
-    return _Played(
-        schedules=schedules, violations=violations, double_grants=double_grants, crashes=crashes
-    )
+    return played
 
 
 async def _cost_us(live: int, operations: int, journal: Journal | None) -> float:

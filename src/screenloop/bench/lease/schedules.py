@@ -13,19 +13,10 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 from screenloop.actions import Tap
-from screenloop.bench.lease.faults import (
-    SIZE_PX,
-    Faults,
-    HandClock,
-    Life,
-    ManagerDied,
-    Meter,
-    MortalJournal,
-    Wire,
-)
+from screenloop.bench.lease import faults
 from screenloop.criteria import AnswerIs
 from screenloop.envs.base import Environment
 from screenloop.errors import LeaseLost, ScreenloopError
@@ -37,50 +28,21 @@ from screenloop.manager.service import ManagerService
 from screenloop.manager.supply.on_demand import OnDemandSupply
 from screenloop.types import EnvRef, Goal, Lease, Observation, Start, StepResult, Struct, Task
 
-MoveKind = Literal[
-    "acquire",
-    "step",
-    "twice",
-    "repeat",
-    "late",
-    "reset",
-    "release",
-    "wait",
-    "crash",
-    "replace",
-    "lose",
-    "hold",
-    "deliver",
-    "full",
-]
-MOVES: tuple[MoveKind, ...] = (
-    "acquire",
-    "acquire",
-    "step",
-    "step",
-    "step",
-    "twice",
-    "repeat",
-    "late",
-    "late",
-    "reset",
-    "release",
-    "wait",
-    "crash",
-    "crash",
-    "replace",
-    "lose",
-    "hold",
-    "hold",
-    "deliver",
-    "full",
+WorkerMove = Literal["acquire", "step", "twice", "repeat", "late", "reset", "release"]
+WorldMove = Literal["wait", "crash", "replace", "lose", "hold", "deliver", "full"]
+MoveKind = WorkerMove | WorldMove
+_OFTEN = {"acquire": 2, "step": 3, "late": 2, "crash": 2, "hold": 2}
+MOVES: tuple[MoveKind, ...] = tuple(
+    kind
+    for kind in (*get_args(WorkerMove), *get_args(WorldMove))
+    for _ in range(_OFTEN.get(kind, 1))
 )
 """What is drawn from; what stands twice comes twice as often."""
 TTL_S = 10.0
 WAITS_S = (1.0, 4.0, 9.0, 11.0)
 WORKERS = 3
 DEADLINE_S = 30.0
-REF = EnvRef(kind="meter", size_px=SIZE_PX)
+REF = EnvRef(kind="meter", size_px=faults.SIZE_PX)
 TASK = Task(
     id="bench/lease@1", env=REF, goal=Goal(text="count"), checks=(AnswerIs(says="it is 1", to=1),)
 )
@@ -131,7 +93,7 @@ class _Worker:
 class _Manager:
     """One life of the manager, and its parts."""
 
-    def __init__(self, service: ManagerService, supply: OnDemandSupply, life: Life) -> None:
+    def __init__(self, service: ManagerService, supply: OnDemandSupply, life: faults.Life) -> None:
         self.service = service
         self.supply = supply
         self.life = life
@@ -148,9 +110,9 @@ class World:
         """How often each action id was carried out."""
         self.answered: dict[str, StepResult] = {}
         self._journal = journal
-        self._faults = Faults()
+        self._faults = faults.Faults()
         self._fencing = fencing
-        self._clock = HandClock()
+        self._clock = faults.HandClock()
         self._workers = [_Worker(number) for number in range(WORKERS)]
         self._leases: dict[str, Lease] = {}
         self._newest: dict[str, int] = {}
@@ -201,7 +163,7 @@ class World:
         self._hosts += 1
 
         async def open_meter(env: EnvRef) -> Environment:
-            return Meter(self.note_step)
+            return faults.Meter(self.note_step)
 
         return InstanceHost(
             "host", open_meter, clock=self._clock, boot=f"boot-{self._hosts}", fencing=self._fencing
@@ -209,14 +171,14 @@ class World:
 
     def _new_manager(self) -> _Manager:
         self._lives += 1
-        life = Life()
-        wire: Host = Wire(self._host, life, self._faults)
+        life = faults.Life()
+        wire: Host = faults.Wire(self._host, life, self._faults)
         supply = OnDemandSupply(wire, boot=self._host.boot, prefix=f"m{self._lives}-")
         prefix = f"lease-{self._lives}"
         numbers = iter(range(1_000_000))
         service = ManagerService(
             supply,
-            MortalJournal(self._journal, life, self._faults),
+            faults.MortalJournal(self._journal, life, self._faults),
             clock=self._clock,
             new_id=lambda: f"{prefix}-{next(numbers)}",
             fencing=self._fencing,
@@ -234,7 +196,7 @@ class World:
                 manager.life.calls_left, self._doom = self._doom, None
                 try:
                     await manager.service.start()
-                except ManagerDied:
+                except faults.ManagerDied:
                     continue
                 self._manager = manager
 
@@ -245,7 +207,7 @@ class World:
             # Its holders may no longer rely on anything, whether they have been told or not.
             self._live_until_s.clear()
             manager = self._manager
-            wire = Wire(self._host, manager.life, self._faults)
+            wire = faults.Wire(self._host, manager.life, self._faults)
             await manager.supply.replace_host(
                 wire, boot=self._host.boot, reason="the host was killed"
             )
@@ -255,7 +217,7 @@ class World:
     async def _play_group(self, group: Sequence[Move]) -> None:
         works = [self._play_one(move) for move in group]
         for end in await asyncio.gather(*works, return_exceptions=True):
-            if isinstance(end, BaseException) and not isinstance(end, ManagerDied):
+            if isinstance(end, BaseException) and not isinstance(end, faults.ManagerDied):
                 raise end
         await self._revive()
 
@@ -390,7 +352,7 @@ class World:
         manager, sent_s = self._manager, self._clock.at_s
         try:
             result = await operation(manager.service)
-        except ManagerDied:
+        except faults.ManagerDied:
             return None
         except LeaseLost:
             if not manager.life.dead:

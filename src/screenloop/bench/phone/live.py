@@ -11,7 +11,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from screenloop.actions import Action, Answer, Finish, Open
@@ -75,7 +74,7 @@ class _Phone:
 
 async def run(instances: int = 20_000, tell: Tell = lambda stage, done, of: None) -> LiveBench:
     """Measure; takes minutes for thousands of phones."""
-    phones = [_Phone(task) for task in _tasks(instances)]
+    phones = [_Phone(task) for task in phone_tasks(instances)]
     with tempfile.TemporaryDirectory(prefix="screenloop-live-") as folder:
         blobs = FolderBlobs(Path(folder) / "blobs")
         opener = PhoneEnvironments(blobs)
@@ -115,13 +114,14 @@ async def run(instances: int = 20_000, tell: Tell = lambda stage, done, of: None
     )
 
 
-def _tasks(count: int) -> list[Task]:
-    suite, tasks = find_suite("phone-core"), list[Task]()
-    seed = 0
+def phone_tasks(count: int) -> list[Task]:
+    """Return so many tasks, all of the suite before any comes with another seed."""
+    tasks: list[Task] = []
+    suite, seed = find_suite("phone-core"), 0
     while len(tasks) < count:
-        tasks += islice(select(suite, seed=seed), count - len(tasks))
+        tasks += select(suite, seed=seed)
         seed += 1
-    return tasks
+    return tasks[:count]
 
 
 async def _begin(manager: ManagerService, phone: _Phone, *, solve: bool) -> None:

@@ -82,7 +82,6 @@ class TokenizerCounting:
         self._policy = policy
 
     def text(self, text: str) -> int:
-        """Return the tokens of some words."""
         return len(self._ids(text))
 
     def image(self, size_px: SizePx) -> int:
@@ -92,7 +91,6 @@ class TokenizerCounting:
         return vision.tokens(vision.grid(size_px)) + 2
 
     def shared(self, one: str, two: str) -> int:
-        """Return how many tokens two texts begin with alike."""
         return common_prefix(self._ids(one), self._ids(two))
 
     def _ids(self, text: str) -> list[int]:

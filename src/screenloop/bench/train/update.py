@@ -161,7 +161,8 @@ def _episode(
     def encode(messages: Sequence[Message]) -> tuple[int, ...]:
         told: list[int] = []
         for message in messages:
-            told += [marks[message.role], *ids(" ".join(_text(message))), end]
+            words = " ".join(part.text for part in message.parts if isinstance(part, TextPart))
+            told += [marks[message.role], *ids(words), end]
         return (*told, marks["assistant"])
 
     head = some(lengths.head)
@@ -184,7 +185,3 @@ def _episode(
         )
         past.append(PastStep(words=now.words, image=now.image, reply=reply))
     return tuple(calls)
-
-
-def _text(message: Message) -> list[str]:
-    return [part.text for part in message.parts if isinstance(part, TextPart)]
