@@ -169,7 +169,7 @@ def test_a_package_that_cannot_be_imported_is_named_with_its_last_line(
         ("screenloop.envs.web:WebEnvironments", "screenloop.envs.web.environment:WebEnvironments"),
         ("screenloop.phone.do:Open", "screenloop.phone.commands:Open"),
         ("screenloop.phone.app:Action", "screenloop.phone.declare.app:AppAction"),
-        ("screenloop.envs.checker:Finding", "screenloop.envs.checker:RuleFinding"),
+        ("screenloop.envs.checker:Finding", "screenloop.types:RuleFinding"),
     ],
 )
 def test_an_old_path_is_refused_with_the_new_one(old: str, new: str) -> None:

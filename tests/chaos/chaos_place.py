@@ -31,7 +31,7 @@ class World:
 
     async def begin(self, ttl_s: float = 60) -> Lease:
         lease = await self._client.acquire(ENV, "run", ttl_s=ttl_s)
-        await self._client.reset(lease, Start(task=PART.task), deadline_s=30)
+        await self._client.reset(lease, Start(task=PART.task), deadline_s=60)
         return lease
 
     async def step(self, lease: Lease, number: int, deadline_s: float = 60) -> StepResult:
@@ -43,7 +43,7 @@ class World:
         """Do what is left and have it judged."""
         for number in range(first, len(ACTIONS)):
             await self.step(lease, number)
-        verdict = await self._client.evaluate(lease, Claim(), deadline_s=30)
+        verdict = await self._client.evaluate(lease, Claim(), deadline_s=60)
         await self.release(lease)
         return verdict
 

@@ -43,12 +43,12 @@ class Late:
 
     async def begin(self, number: int) -> Lease:
         lease = await self.service.acquire(ENV, "run", ttl_s=TTL_S)
-        await self.service.reset(lease, Start(task=PARTS[number].task), deadline_s=5)
+        await self.service.reset(lease, Start(task=PARTS[number].task), deadline_s=60)
         return lease
 
     async def step(self, lease: Lease, number: int) -> None:
         action_id = f"{slug(PARTS[number].task.key)}-r0-a0/0/0"
-        await self.service.step(lease, action_id, Open(app="counter"), deadline_s=5)
+        await self.service.step(lease, action_id, Open(app="counter"), deadline_s=60)
 
     async def overtaken(self) -> Lease:
         """Return a lease that stepped once, and whose device is another Episode's by now."""

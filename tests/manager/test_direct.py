@@ -29,7 +29,7 @@ from screenloop.types import (
 
 async def leased(manager: DirectManager, ttl_s: float = 60.0) -> Lease:
     lease = await manager.acquire(REF, "run", ttl_s=ttl_s)
-    await manager.reset(lease, START, deadline_s=5)
+    await manager.reset(lease, START, deadline_s=60)
     return lease
 
 
@@ -70,10 +70,10 @@ async def test_the_spec_is_known_before_any_lease_and_opens_no_second_instance()
 
 async def operations(manager: DirectManager, lease: Lease) -> list[Callable[[], Awaitable[object]]]:
     return [
-        lambda: manager.reset(lease, START, deadline_s=5),
-        lambda: manager.observe(lease, deadline_s=5),
-        lambda: manager.step(lease, "e/0/0", TAP, deadline_s=5),
-        lambda: manager.evaluate(lease, Claim(), deadline_s=5),
+        lambda: manager.reset(lease, START, deadline_s=60),
+        lambda: manager.observe(lease, deadline_s=60),
+        lambda: manager.step(lease, "e/0/0", TAP, deadline_s=60),
+        lambda: manager.evaluate(lease, Claim(), deadline_s=60),
     ]
 
 
@@ -103,7 +103,7 @@ async def test_each_operation_puts_the_end_of_the_lease_ahead() -> None:
     lease = await leased(manager, ttl_s=10)
     for _ in range(5):
         garage.now_s += 9
-        await manager.observe(lease, deadline_s=5)
+        await manager.observe(lease, deadline_s=60)
 
 
 async def test_releasing_twice_or_late_takes_nothing_from_the_next_holder() -> None:
@@ -113,16 +113,16 @@ async def test_releasing_twice_or_late_takes_nothing_from_the_next_holder() -> N
     await manager.release(first)
     second = await leased(manager)
     await manager.release(first)
-    await manager.observe(second, deadline_s=5)
+    await manager.observe(second, deadline_s=60)
 
 
 async def test_a_repeated_action_id_applies_once_and_returns_the_first_result() -> None:
     garage = Garage()
     manager = garage.manager()
     lease = await leased(manager)
-    first = await manager.step(lease, "e/0/0", TAP, deadline_s=5)
-    await manager.step(lease, "e/1/0", TAP, deadline_s=5)
-    again = await manager.step(lease, "e/0/0", TAP, deadline_s=5)
+    first = await manager.step(lease, "e/0/0", TAP, deadline_s=60)
+    await manager.step(lease, "e/1/0", TAP, deadline_s=60)
+    again = await manager.step(lease, "e/0/0", TAP, deadline_s=60)
     assert again == first
     assert garage.made[0].steps == 2
 
@@ -132,7 +132,7 @@ async def test_the_same_action_id_sent_twice_at_once_applies_once() -> None:
     manager = garage.manager()
     lease = await leased(manager)
     results = await asyncio.gather(
-        *(manager.step(lease, "e/0/0", TAP, deadline_s=5) for _ in range(4))
+        *(manager.step(lease, "e/0/0", TAP, deadline_s=60) for _ in range(4))
     )
     assert len(set(results)) == 1
     assert garage.made[0].steps == 1
@@ -142,10 +142,10 @@ async def test_the_next_lease_remembers_no_action_ids() -> None:
     garage = Garage()
     manager = garage.manager()
     lease = await leased(manager)
-    await manager.step(lease, "e/0/0", TAP, deadline_s=5)
+    await manager.step(lease, "e/0/0", TAP, deadline_s=60)
     await manager.release(lease)
     lease = await leased(manager)
-    await manager.step(lease, "e/0/0", TAP, deadline_s=5)
+    await manager.step(lease, "e/0/0", TAP, deadline_s=60)
     assert garage.made[0].steps == 1
 
 
@@ -181,7 +181,7 @@ async def test_a_refused_action_leaves_the_instance_in_use(refusal: Exception) -
     garage.made[0].next_failure = refusal
     with pytest.raises(type(refusal)):
         await manager.step(lease, "e/0/0", TAP, deadline_s=5)
-    await manager.step(lease, "e/0/1", TAP, deadline_s=5)
+    await manager.step(lease, "e/0/1", TAP, deadline_s=60)
     assert garage.made[0].closed == 0
 
 
@@ -201,7 +201,7 @@ async def test_a_cancelled_operation_retires_the_instance() -> None:
     lease = await leased(manager)
     garage.made[0].hang = True
     garage.made[0].entered.clear()
-    task = asyncio.create_task(manager.step(lease, "e/0/0", TAP, deadline_s=5))
+    task = asyncio.create_task(manager.step(lease, "e/0/0", TAP, deadline_s=60))
     await garage.made[0].entered.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -215,7 +215,7 @@ async def test_an_expired_lease_with_work_in_hand_does_not_free_its_instance() -
     lease = await leased(manager, ttl_s=10)
     garage.made[0].hang = True
     garage.made[0].entered.clear()
-    task = asyncio.create_task(manager.step(lease, "e/0/0", TAP, deadline_s=5))
+    task = asyncio.create_task(manager.step(lease, "e/0/0", TAP, deadline_s=60))
     await garage.made[0].entered.wait()
     garage.now_s += 11
     assert (await leased(manager)).instance != lease.instance
@@ -227,10 +227,10 @@ async def test_an_expired_lease_with_work_in_hand_does_not_free_its_instance() -
 async def test_evaluating_judges_the_task_of_the_last_reset_and_does_not_end_anything() -> None:
     manager = Garage().manager()
     lease = await leased(manager)
-    wrong = await manager.evaluate(lease, Claim(answer="41"), deadline_s=5)
-    right = await manager.evaluate(lease, Claim(answer="42"), deadline_s=5)
+    wrong = await manager.evaluate(lease, Claim(answer="41"), deadline_s=60)
+    right = await manager.evaluate(lease, Claim(answer="42"), deadline_s=60)
     assert (wrong.success, right.success) == (False, True)
-    await manager.step(lease, "e/0/0", TAP, deadline_s=5)
+    await manager.step(lease, "e/0/0", TAP, deadline_s=60)
 
 
 async def test_evaluating_before_a_reset_is_a_task_error() -> None:

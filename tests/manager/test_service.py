@@ -101,7 +101,7 @@ async def test_use_renews_and_so_does_use_that_only_the_host_saw() -> None:
     lease = await served.lease(ttl_s=10)
     for _ in range(3):
         served.clock.at_s += 9
-        await served.service.observe(lease, deadline_s=5)
+        await served.service.observe(lease, deadline_s=60)
     served.clock.at_s += 9
     served.service.instance_used(lease.instance, lease.fence, idle_s=1)
     served.clock.at_s += 8
@@ -181,7 +181,7 @@ async def test_an_instance_whose_host_refuses_the_fence_is_replaced_by_another()
     served = Served()
     first = await served.lease()
     await served.service.release(first)
-    await served.host.shut(first.instance, deadline_s=5)
+    await served.host.shut(first.instance, deadline_s=60)
     second = await served.lease()
     assert second.instance != first.instance
     await served.step(second)
@@ -330,7 +330,7 @@ async def test_operations_of_a_lease_are_carried_out_in_the_order_they_came() ->
     lease = await served.lease()
     await asyncio.gather(
         *(served.step(lease, f"e/{n}/0") for n in range(5)),
-        served.service.reset(lease, START, deadline_s=5),
+        served.service.reset(lease, START, deadline_s=60),
     )
     assert served.garage.made[0].steps == 0
 
@@ -340,8 +340,8 @@ async def test_evaluating_judges_at_the_host_and_does_not_end_anything() -> None
     lease = await served.lease()
     with pytest.raises(TaskError, match="nothing to evaluate"):
         await served.service.evaluate(lease, Claim(answer="42"), deadline_s=5)
-    await served.service.reset(lease, START, deadline_s=5)
-    verdict = await served.service.evaluate(lease, Claim(answer="42"), deadline_s=5)
+    await served.service.reset(lease, START, deadline_s=60)
+    verdict = await served.service.evaluate(lease, Claim(answer="42"), deadline_s=60)
     assert verdict.success
     await served.step(lease)
 

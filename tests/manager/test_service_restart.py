@@ -67,7 +67,7 @@ async def test_a_crash_at_any_call_loses_nothing_and_does_nothing_twice(
 async def test_a_restarted_manager_takes_leases_over_with_their_whole_time(tmp_path: Path) -> None:
     served = Served(journal=tmp_path / "j.db")
     lease = await served.lease(ttl_s=10)
-    await served.service.reset(lease, START, deadline_s=5)
+    await served.service.reset(lease, START, deadline_s=60)
     first = await served.step(lease)
     served.clock.at_s = 9
     recovery = await restarted(served)
@@ -75,7 +75,7 @@ async def test_a_restarted_manager_takes_leases_over_with_their_whole_time(tmp_p
     served.clock.at_s = 18
     await served.service.sweep()
     assert await served.step(lease) == first
-    assert (await served.service.evaluate(lease, Claim(answer="42"), deadline_s=5)).success
+    assert (await served.service.evaluate(lease, Claim(answer="42"), deadline_s=60)).success
     assert served.garage.made[0].steps == 1
     await served.journal.close()
 
@@ -152,7 +152,7 @@ async def test_a_lease_whose_host_knows_a_newer_fence_is_revoked() -> None:
     served = Served()
     lease = await served.lease()
     newer = msgspec.structs.replace(served.grip(lease), fence=9, lease_id="run/other")
-    await served.host.bind(newer, ttl_s=60, deadline_s=5)
+    await served.host.bind(newer, ttl_s=60, deadline_s=60)
     recovery = await restarted(served)
     assert "at fence 9" in recovery.revoked[0].reason
 

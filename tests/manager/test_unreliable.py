@@ -68,10 +68,10 @@ async def test_a_step_is_carried_out_once_whatever_becomes_of_its_request(
 ) -> None:
     async with place(tmp_path, "/v1/leases/step", fate) as there:
         lease = await there.client.acquire(REF, "run", ttl_s=60)
-        await there.client.reset(lease, START, deadline_s=5)
-        result = await there.client.step(lease, "e/0/0", TAP, deadline_s=5)
+        await there.client.reset(lease, START, deadline_s=60)
+        result = await there.client.step(lease, "e/0/0", TAP, deadline_s=60)
         await there.proxy.settle()
-        assert await there.client.step(lease, "e/0/0", TAP, deadline_s=5) == result
+        assert await there.client.step(lease, "e/0/0", TAP, deadline_s=60) == result
         assert there.garage.made[0].steps == 1
 
 
@@ -79,12 +79,12 @@ async def test_a_step_is_carried_out_once_whatever_becomes_of_its_request(
 async def test_a_reset_that_comes_again_undoes_nothing(fate: Fate, tmp_path: Path) -> None:
     async with place(tmp_path, "/v1/leases/reset", fate) as there:
         lease = await there.client.acquire(REF, "run", ttl_s=60)
-        await there.client.reset(lease, START, deadline_s=5)
-        await there.client.step(lease, "e/0/0", TAP, deadline_s=5)
+        await there.client.reset(lease, START, deadline_s=60)
+        await there.client.step(lease, "e/0/0", TAP, deadline_s=60)
         await there.proxy.settle()
         # An odometer starts at 0 with each reset.
         assert there.garage.made[0].steps == 1
-        verdict = await there.client.evaluate(lease, Claim(answer="42"), deadline_s=5)
+        verdict = await there.client.evaluate(lease, Claim(answer="42"), deadline_s=60)
         assert verdict.success
 
 
@@ -105,7 +105,7 @@ async def test_a_release_that_comes_again_takes_nothing_from_the_next_holder(
         await there.client.release(await there.client.acquire(REF, "run", ttl_s=60))
         lease = await there.client.acquire(REF, "run", ttl_s=60)
         await there.proxy.settle()
-        await there.client.reset(lease, START, deadline_s=5)
+        await there.client.reset(lease, START, deadline_s=60)
         assert len(there.garage.made) == 1
 
 
@@ -115,14 +115,14 @@ async def test_a_step_that_comes_after_its_lease_leaves_the_next_holder_alone(
     slow = Fate(kind="slow", delay_s=SOON_S)
     async with place(tmp_path, "/v1/leases/step", slow) as there:
         lease = await there.client.acquire(REF, "run", ttl_s=10)
-        await there.client.reset(lease, START, deadline_s=5)
-        late = asyncio.create_task(there.client.step(lease, "e/0/0", TAP, deadline_s=5))
+        await there.client.reset(lease, START, deadline_s=60)
+        late = asyncio.create_task(there.client.step(lease, "e/0/0", TAP, deadline_s=60))
         while not there.proxy.counts["slow"]:
             await asyncio.sleep(0)
         there.clock.at_s = 11
         other = await there.client.acquire(REF, "run", ttl_s=10)
         assert other.instance == lease.instance
-        await there.client.reset(other, START, deadline_s=5)
+        await there.client.reset(other, START, deadline_s=60)
         with pytest.raises(LeaseLost, match="it expired"):
             await late
         assert there.garage.made[0].steps == 0

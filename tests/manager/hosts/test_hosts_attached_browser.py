@@ -87,11 +87,11 @@ async def test_an_attached_browser_is_used_and_left_running(browser_url: str) ->
     await manager.start()
     leases = [await manager.acquire(TASK.env, "run", ttl_s=60) for _ in range(2)]
     for lease in leases:
-        seen = await manager.reset(lease, Start(task=TASK), deadline_s=30)
+        seen = await manager.reset(lease, Start(task=TASK), deadline_s=60)
         assert seen.frame is not None
         assert blobs.get(seen.frame).startswith(b"\x89PNG")
         assert seen.goal
-        assert not (await manager.evaluate(lease, Claim(), deadline_s=10)).success
+        assert not (await manager.evaluate(lease, Claim(), deadline_s=60)).success
     assert await pages(browser_url) > before
     for lease in leases:
         await manager.release(lease)

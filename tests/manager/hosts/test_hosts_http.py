@@ -85,23 +85,23 @@ def task() -> Task:
 
 async def test_an_action_id_applies_once_over_http(place: Place) -> None:
     host = place.host
-    await host.open("one", FAKE, deadline_s=10)
-    await host.bind(GRIP, ttl_s=60, deadline_s=5)
-    await host.reset(GRIP, Start(task=task()), deadline_s=5)
-    first = await host.step(GRIP, "e/0/0", Wait(seconds=3), deadline_s=5)
-    again = await host.step(GRIP, "e/0/0", Wait(seconds=3), deadline_s=5)
+    await host.open("one", FAKE, deadline_s=60)
+    await host.bind(GRIP, ttl_s=60, deadline_s=60)
+    await host.reset(GRIP, Start(task=task()), deadline_s=60)
+    first = await host.step(GRIP, "e/0/0", Wait(seconds=3), deadline_s=60)
+    again = await host.step(GRIP, "e/0/0", Wait(seconds=3), deadline_s=60)
     assert again == first
-    other = await host.step(GRIP, "e/1/0", Wait(seconds=3), deadline_s=5)
+    other = await host.step(GRIP, "e/1/0", Wait(seconds=3), deadline_s=60)
     assert other.observation.clock_s == first.observation.clock_s + 3
 
 
 async def test_failures_come_back_as_the_classes_they_were(place: Place) -> None:
     host = place.host
-    await host.open("one", FAKE, deadline_s=10)
-    await host.bind(GRIP, ttl_s=60, deadline_s=5)
+    await host.open("one", FAKE, deadline_s=60)
+    await host.bind(GRIP, ttl_s=60, deadline_s=60)
     with pytest.raises(TaskError, match="no task was reset"):
         await host.evaluate(GRIP, Claim(), deadline_s=5)
-    await host.reset(GRIP, Start(task=task()), deadline_s=5)
+    await host.reset(GRIP, Start(task=task()), deadline_s=60)
     with pytest.raises(UnsupportedAction):
         await host.step(GRIP, "e/0/0", Hover(at=(0.5, 0.5)), deadline_s=5)
     with pytest.raises(StaleFrame):
@@ -112,16 +112,16 @@ async def test_failures_come_back_as_the_classes_they_were(place: Place) -> None
         await host.observe(replace(GRIP, lease_id="run/guessed"), deadline_s=5)
     with pytest.raises(ConfigError, match="Unknown environment kind"):
         await host.open("two", EnvRef(kind="nothing", size_px=(1, 1)), deadline_s=5)
-    await host.bind(replace(GRIP, fence=2, lease_id=""), ttl_s=60, deadline_s=5)
+    await host.bind(replace(GRIP, fence=2, lease_id=""), ttl_s=60, deadline_s=60)
     with pytest.raises(LeaseLost):
         await host.observe(GRIP, deadline_s=5)
 
 
 async def test_bad_requests_get_typed_answers_and_change_nothing(place: Place) -> None:
     host = place.host
-    await host.open("one", FAKE, deadline_s=10)
-    await host.bind(GRIP, ttl_s=60, deadline_s=5)
-    step: OperateBody[TakeStep] = OperateBody(lease=GRIP, deadline_s=5, operation=A_STEP)
+    await host.open("one", FAKE, deadline_s=60)
+    await host.bind(GRIP, ttl_s=60, deadline_s=60)
+    step: OperateBody[TakeStep] = OperateBody(lease=GRIP, deadline_s=60, operation=A_STEP)
     right = {"Authorization": f"Bearer {TOKEN}"}
     wrong = {"Authorization": "Bearer another"}
     cases: list[tuple[str, str, dict[str, str], bytes, int]] = [
@@ -147,12 +147,12 @@ async def test_bad_requests_get_typed_answers_and_change_nothing(place: Place) -
                 answer = await reply.json()
                 assert (reply.status, path, body[:20]) == (status, path, body[:20])
                 assert answer["error"] == "ConfigError"
-    report = await host.report(deadline_s=5)
+    report = await host.report(deadline_s=60)
     assert [one.episodes for one in report.instances] == [0]
 
 
 async def test_only_a_request_with_the_token_is_a_sign_of_life(place: Place) -> None:
-    body = msgspec.json.encode(OperateBody(lease=GRIP, deadline_s=5, operation=A_STEP))
+    body = msgspec.json.encode(OperateBody(lease=GRIP, deadline_s=60, operation=A_STEP))
     other = {"Authorization": "Bearer of-another-place"}
     async with (
         aiohttp.ClientSession() as session,
@@ -160,19 +160,19 @@ async def test_only_a_request_with_the_token_is_a_sign_of_life(place: Place) -> 
     ):
         assert reply.status == 409
     assert place.heard == []
-    await place.host.report(deadline_s=5)
+    await place.host.report(deadline_s=60)
     assert place.heard == [1]
 
 
 async def test_what_is_large_travels_through_the_store(place: Place) -> None:
-    await place.host.open("one", FAKE, deadline_s=10)
-    await place.host.bind(GRIP, ttl_s=60, deadline_s=5)
-    await place.host.reset(GRIP, Start(task=task()), deadline_s=5)
+    await place.host.open("one", FAKE, deadline_s=60)
+    await place.host.bind(GRIP, ttl_s=60, deadline_s=60)
+    await place.host.reset(GRIP, Start(task=task()), deadline_s=60)
     long = Type(text="x" * 20_000)
     step = TakeStep(action_id="e/0/0", action=long)
     body = operate_body(GRIP, step, 5, place.blobs)
     assert len(msgspec.json.encode(body)) < INLINE_BYTES
-    result = await place.host.step(GRIP, "e/0/0", long, deadline_s=5)
+    result = await place.host.step(GRIP, "e/0/0", long, deadline_s=60)
     assert not result.effect.ok
     store = MemoryBlobs()
     small = operate_body(GRIP, A_STEP, 5, store)
@@ -244,7 +244,7 @@ async def test_half_a_request_is_closed_and_others_are_not_held_up(
             half.setblocking(False)
             half.sendall(sent)
             answer = asyncio.ensure_future(loop.sock_recv(half, 100))
-            assert (await place.host.report(deadline_s=5)).host == "fake-1"
+            assert (await place.host.report(deadline_s=60)).host == "fake-1"
             with contextlib.suppress(ConnectionResetError):
                 assert await answer == b""
 

@@ -74,10 +74,10 @@ async def farm(tmp_path: Path) -> AsyncIterator[Farm]:
 
 
 async def play(manager: ManagerService, lease: Lease, prefix: str) -> None:
-    await manager.reset(lease, Start(task=TASK, mode="hybrid"), deadline_s=30)
+    await manager.reset(lease, Start(task=TASK, mode="hybrid"), deadline_s=60)
     for number, action in enumerate(TASK.golden):
-        await manager.step(lease, f"{prefix}/{number}/0", action, deadline_s=30)
-    assert (await manager.evaluate(lease, Claim(), deadline_s=30)).success
+        await manager.step(lease, f"{prefix}/{number}/0", action, deadline_s=60)
+    assert (await manager.evaluate(lease, Claim(), deadline_s=60)).success
 
 
 async def lost(manager: ManagerService, lease: Lease) -> None:
@@ -85,7 +85,7 @@ async def lost(manager: ManagerService, lease: Lease) -> None:
     async with asyncio.timeout(240):
         while True:
             try:
-                await manager.observe(lease, deadline_s=1)
+                await manager.observe(lease, deadline_s=60)
             except LeaseLost:
                 return
             except InfraFault:

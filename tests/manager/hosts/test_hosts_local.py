@@ -83,23 +83,23 @@ def task() -> Task:
 
 async def test_a_host_process_runs_an_episode_as_one_in_process_does(yard: Yard) -> None:
     host = await yard.running()
-    spec = await host.open("one", FAKE, deadline_s=10)
+    spec = await host.open("one", FAKE, deadline_s=60)
     assert spec.kind == "fake"
-    assert await host.open("one", FAKE, deadline_s=10) == spec
-    await host.bind(GRIP, ttl_s=60, deadline_s=5)
-    first = await host.reset(GRIP, Start(task=task(), mode="hybrid"), deadline_s=5)
+    assert await host.open("one", FAKE, deadline_s=60) == spec
+    await host.bind(GRIP, ttl_s=60, deadline_s=60)
+    first = await host.reset(GRIP, Start(task=task(), mode="hybrid"), deadline_s=60)
     assert first.frame is not None
     assert yard.blobs.get(first.frame)
     for number, action in enumerate(task().golden):
-        await host.step(GRIP, f"episode/{number}/0", action, deadline_s=5)
-    verdict = await host.evaluate(GRIP, Claim(), deadline_s=5)
+        await host.step(GRIP, f"episode/{number}/0", action, deadline_s=60)
+    verdict = await host.evaluate(GRIP, Claim(), deadline_s=60)
     assert verdict.success
-    report = await host.report(deadline_s=5)
+    report = await host.report(deadline_s=60)
     (one,) = report.instances
     assert (one.instance, one.state, one.fence) == ("one", "ready", 1)
     assert report.rss_mb > 10
-    await host.shut("one", deadline_s=5)
-    assert (await host.report(deadline_s=5)).instances == ()
+    await host.shut("one", deadline_s=60)
+    assert (await host.report(deadline_s=60)).instances == ()
     await host.close()
 
 
@@ -122,7 +122,7 @@ async def test_a_wrong_token_is_refused_and_a_gone_host_is_unreachable(yard: Yar
 
 async def test_another_launcher_finds_the_hosts_of_the_first_and_can_end_them(yard: Yard) -> None:
     first = await yard.running()
-    boot = (await first.report(deadline_s=5)).boot
+    boot = (await first.report(deadline_s=60)).boot
     await first.close()
     pid = yard.launcher.pid_of("fake-1")
     await yard.launcher.close()
@@ -130,7 +130,7 @@ async def test_another_launcher_finds_the_hosts_of_the_first_and_can_end_them(ya
     (seen,) = await yard.launcher.seen()
     assert yard.launcher.pid_of("fake-1") == pid
     second = yard.launcher.connect(seen, TOKEN)
-    assert (await second.report(deadline_s=5)).boot == boot
+    assert (await second.report(deadline_s=60)).boot == boot
     await second.close()
     await yard.launcher.stop("fake-1")
     await yard.state("fake-1", "gone")
@@ -166,10 +166,10 @@ async def test_a_phone_runs_in_a_host_process(yard: Yard) -> None:
     suite = find_suite("phone-core")
     phone = suite.task(suite.names()[0], 0)
     host = await yard.running("phone-1")
-    await host.open("one", phone.env, deadline_s=30)
-    await host.bind(GRIP, ttl_s=60, deadline_s=5)
-    seen = await host.reset(GRIP, Start(task=phone), deadline_s=30)
+    await host.open("one", phone.env, deadline_s=60)
+    await host.bind(GRIP, ttl_s=60, deadline_s=60)
+    seen = await host.reset(GRIP, Start(task=phone), deadline_s=60)
     assert seen.frame is not None
-    verdict = await host.evaluate(GRIP, Claim(), deadline_s=5)
+    verdict = await host.evaluate(GRIP, Claim(), deadline_s=60)
     assert not verdict.success
     await host.close()

@@ -95,7 +95,7 @@ async def fresh(client: HttpManager) -> Lease:
     while True:
         lease = await client.acquire(FAKE, "run", ttl_s=300)
         try:
-            await client.reset(lease, Start(task=TASK, mode="hybrid"), deadline_s=30)
+            await client.reset(lease, Start(task=TASK, mode="hybrid"), deadline_s=60)
         except InfraFault:
             await client.release(lease)
         else:
@@ -106,7 +106,7 @@ async def lost(client: HttpManager, lease: Lease) -> None:
     """Wait until the holder is told that its Lease is lost."""
     while True:
         try:
-            await client.observe(lease, deadline_s=2)
+            await client.observe(lease, deadline_s=60)
         except LeaseLost:
             return
         except InfraFault:
@@ -146,10 +146,10 @@ async def test_a_host_in_an_actor_is_stepped_directly_and_a_restart_costs_its_le
         pid = launcher.pid_of(host)
         assert pid is not None
         assert pid != os.getpid()
-        boot = (await supply.host_of(lease.instance).report(deadline_s=10)).boot
+        boot = (await supply.host_of(lease.instance).report(deadline_s=60)).boot
         for number, action in enumerate(TASK.golden):
-            await client.step(lease, f"e/{number}/0", action, deadline_s=30)
-        assert (await client.evaluate(lease, Claim(), deadline_s=30)).success
+            await client.step(lease, f"e/{number}/0", action, deadline_s=60)
+        assert (await client.evaluate(lease, Claim(), deadline_s=60)).success
         # None of it passed through the manager.
         assert metrics.evaluated == 0
 
@@ -157,7 +157,7 @@ async def test_a_host_in_an_actor_is_stepped_directly_and_a_restart_costs_its_le
         await lost(client, lease)
         again = await fresh(client)
         assert again.instance.startswith(f"{host}/")
-        assert (await supply.host_of(again.instance).report(deadline_s=10)).boot != boot
+        assert (await supply.host_of(again.instance).report(deadline_s=60)).boot != boot
         assert launcher.pid_of(host) != pid
         await client.close()
         await service.detach()

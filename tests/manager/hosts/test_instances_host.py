@@ -47,14 +47,14 @@ def grip(fence: int = 1, lease_id: str = "", instance: str = "one") -> LeaseToke
 
 async def opened(garage: Garage, *, fencing: bool = True) -> InstanceHost:
     host = a_host(garage, fencing=fencing)
-    await host.open("one", REF, deadline_s=5)
-    await host.bind(grip(), ttl_s=60, deadline_s=5)
-    await host.reset(grip(), START, deadline_s=5)
+    await host.open("one", REF, deadline_s=60)
+    await host.bind(grip(), ttl_s=60, deadline_s=60)
+    await host.reset(grip(), START, deadline_s=60)
     return host
 
 
 async def step(host: InstanceHost, action_id: str = "e/0/0", fence: int = 1) -> Observation:
-    return (await host.step(grip(fence), action_id, TAP, deadline_s=5)).observation
+    return (await host.step(grip(fence), action_id, TAP, deadline_s=60)).observation
 
 
 # ---- opening ---------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ async def step(host: InstanceHost, action_id: str = "e/0/0", fence: int = 1) -> 
 async def test_opening_the_same_name_twice_opens_one_instance() -> None:
     garage = Garage()
     host = a_host(garage)
-    specs = await asyncio.gather(*(host.open("one", REF, deadline_s=5) for _ in range(3)))
+    specs = await asyncio.gather(*(host.open("one", REF, deadline_s=60) for _ in range(3)))
     assert len(garage.made) == 1
     assert {spec.kind for spec in specs} == {"odometer"}
     with pytest.raises(ConfigError, match="cannot be opened as odometer"):
@@ -75,9 +75,9 @@ async def test_an_instance_is_ready_only_after_it_came_through_its_probe() -> No
     ref = EnvRef(kind="fake", size_px=FAKE_SIZE)
     probe = Start(task=Task(id="p/p@1", env=ref, goal=Goal(text="be"), checks=TASK.checks))
     host = InstanceHost("h", FakeEnvironments(blobs).open, probe=lambda _: probe)
-    await host.open("one", ref, deadline_s=5)
-    await host.bind(grip(), ttl_s=60, deadline_s=5)
-    assert (await host.observe(grip(), deadline_s=5)).frame is not None
+    await host.open("one", ref, deadline_s=60)
+    await host.bind(grip(), ttl_s=60, deadline_s=60)
+    assert (await host.observe(grip(), deadline_s=60)).frame is not None
 
 
 class Blind(Odometer):
@@ -99,8 +99,8 @@ async def test_an_instance_that_shows_no_frame_is_not_ready_and_the_name_stays_f
     with pytest.raises(EnvironmentFault, match="shows no frame after its first reset"):
         await host.open("one", REF, deadline_s=5)
     assert made[0].closed == 1
-    await host.open("one", REF, deadline_s=5)
-    assert [one.state for one in (await host.report(deadline_s=5)).instances] == ["ready"]
+    await host.open("one", REF, deadline_s=60)
+    assert [one.state for one in (await host.report(deadline_s=60)).instances] == ["ready"]
 
 
 async def test_an_instance_that_is_not_ready_in_time_is_closed() -> None:
@@ -117,7 +117,7 @@ async def test_an_instance_that_is_not_ready_in_time_is_closed() -> None:
     with pytest.raises(DeadlinePassed, match="one was not ready within"):
         await host.open("one", REF, deadline_s=0.01)
     assert garage.made[0].closed == 1
-    assert (await host.report(deadline_s=5)).instances == ()
+    assert (await host.report(deadline_s=60)).instances == ()
 
 
 async def test_a_host_that_closes_while_an_instance_opens_closes_that_too() -> None:
@@ -129,7 +129,7 @@ async def test_a_host_that_closes_while_an_instance_opens_closes_that_too() -> N
         return await garage.open(ref)
 
     host = InstanceHost("h", open_late)
-    opening = asyncio.create_task(host.open("one", REF, deadline_s=5))
+    opening = asyncio.create_task(host.open("one", REF, deadline_s=60))
     await asyncio.sleep(0)
     await host.close()
     go_on.set()
@@ -146,7 +146,7 @@ async def test_a_host_that_closes_while_an_instance_opens_closes_that_too() -> N
 async def test_a_stale_fence_is_refused_from_the_moment_a_newer_one_is_bound() -> None:
     garage = Garage()
     host = await opened(garage)
-    await host.bind(grip(2), ttl_s=60, deadline_s=5)
+    await host.bind(grip(2), ttl_s=60, deadline_s=60)
     with pytest.raises(LeaseLost, match="run/1 shows fence 1, but one is at fence 2"):
         await step(host)
     with pytest.raises(LeaseLost, match="at fence 2"):
@@ -158,7 +158,7 @@ async def test_binding_the_same_fence_again_is_harmless_but_not_for_another_leas
     garage = Garage()
     host = await opened(garage)
     first = await step(host)
-    await host.bind(grip(), ttl_s=60, deadline_s=5)
+    await host.bind(grip(), ttl_s=60, deadline_s=60)
     assert await step(host) == first
     with pytest.raises(LeaseLost, match="fence 1 of lease run/thief cannot be put in force"):
         await host.bind(grip(1, "run/thief"), ttl_s=60, deadline_s=5)
@@ -177,7 +177,7 @@ async def test_a_new_fence_waits_for_the_operation_under_way_and_shuts_out_those
     await odometer.entered.wait()
     in_line = asyncio.create_task(step(host, "e/1/0"))
     await asyncio.sleep(0)
-    binding = asyncio.create_task(host.bind(grip(2), ttl_s=60, deadline_s=5))
+    binding = asyncio.create_task(host.bind(grip(2), ttl_s=60, deadline_s=60))
     await asyncio.sleep(0)
     assert not binding.done()
     odometer.hold.set()
@@ -216,7 +216,7 @@ async def test_taking_a_lease_over_does_not_wait_for_its_own_operation() -> None
 async def test_without_fencing_a_late_worker_acts() -> None:
     garage = Garage()
     host = await opened(garage, fencing=False)
-    await host.bind(grip(2), ttl_s=60, deadline_s=5)
+    await host.bind(grip(2), ttl_s=60, deadline_s=60)
     await step(host)
     assert garage.made[0].steps == 1
 
@@ -243,7 +243,7 @@ async def test_a_step_from_before_the_reset_is_not_carried_out_again() -> None:
     garage = Garage()
     host = await opened(garage)
     await step(host, "e/0/0")
-    await host.reset(grip(), START, deadline_s=5)
+    await host.reset(grip(), START, deadline_s=60)
     with pytest.raises(ConfigError, match="action id 'e/0/0' was used on one before the last"):
         await step(host, "e/0/0")
     assert garage.made[0].steps == 0
@@ -254,7 +254,7 @@ async def test_the_next_fence_knows_nothing_of_the_last_ones_steps_or_task() -> 
     garage = Garage()
     host = await opened(garage)
     await step(host, "e/0/0")
-    await host.bind(grip(2), ttl_s=60, deadline_s=5)
+    await host.bind(grip(2), ttl_s=60, deadline_s=60)
     with pytest.raises(TaskError, match="nothing to evaluate"):
         await host.evaluate(grip(2), Claim(), deadline_s=5)
     await step(host, "e/0/0", fence=2)
@@ -286,11 +286,11 @@ async def test_a_failed_instance_is_closed_and_says_why_ever_after(failure: Exce
         await step(host, "e/1/0")
     with pytest.raises(LeaseLost, match="failed or was closed"):
         await host.bind(grip(2), ttl_s=60, deadline_s=5)
-    report = await host.report(deadline_s=5)
+    report = await host.report(deadline_s=60)
     assert [(one.state, one.fence) for one in report.instances] == [("failed", 1)]
     assert str(failure) in report.instances[0].reason
-    await host.shut("one", deadline_s=5)
-    assert (await host.report(deadline_s=5)).instances == ()
+    await host.shut("one", deadline_s=60)
+    assert (await host.report(deadline_s=60)).instances == ()
 
 
 async def test_one_that_waited_longer_than_its_deadline_costs_nobody_the_instance() -> None:
@@ -318,9 +318,9 @@ async def test_a_verifier_that_crashes_is_the_tasks_fault_and_costs_no_instance(
         return Unjudgeable()
 
     host = InstanceHost("h", open_it)
-    await host.open("one", REF, deadline_s=5)
-    await host.bind(grip(), ttl_s=60, deadline_s=5)
-    await host.reset(grip(), START, deadline_s=5)
+    await host.open("one", REF, deadline_s=60)
+    await host.bind(grip(), ttl_s=60, deadline_s=60)
+    await host.reset(grip(), START, deadline_s=60)
     with pytest.raises(TaskError, match=r"the verifier of s/t@1#0 crashed: TypeError"):
         await host.evaluate(grip(), Claim(answer="42"), deadline_s=5)
     await step(host)
@@ -328,9 +328,9 @@ async def test_a_verifier_that_crashes_is_the_tasks_fault_and_costs_no_instance(
 
 async def test_shutting_what_is_not_there_is_harmless() -> None:
     host = await opened(Garage())
-    await host.shut("none", deadline_s=5)
-    await host.shut("one", deadline_s=5)
-    await host.shut("one", deadline_s=5)
+    await host.shut("none", deadline_s=60)
+    await host.shut("one", deadline_s=60)
+    await host.shut("one", deadline_s=60)
     with pytest.raises(LeaseLost, match="instance one failed or was closed"):
         await step(host)
 
@@ -338,9 +338,9 @@ async def test_shutting_what_is_not_there_is_harmless() -> None:
 async def test_a_report_tells_what_each_instance_has_been_through() -> None:
     garage = Garage()
     host = await opened(garage)
-    await host.open("two", REF, deadline_s=5)
-    await host.reset(grip(), START, deadline_s=5)
-    one, two = (await host.report(deadline_s=5)).instances
+    await host.open("two", REF, deadline_s=60)
+    await host.reset(grip(), START, deadline_s=60)
+    one, two = (await host.report(deadline_s=60)).instances
     assert (one.instance, one.env, one.state, one.fence, one.episodes) == (
         "one",
         REF,
@@ -355,6 +355,6 @@ async def test_an_instance_costs_the_host_little_memory() -> None:
     host = InstanceHost("h", Garage().open)
     before = sys.getallocatedblocks()
     for number in range(500):
-        await host.open(f"phone-{number}", REF, deadline_s=5)
+        await host.open(f"phone-{number}", REF, deadline_s=60)
     # Odometers included; a block is at most 512 bytes.
     assert (sys.getallocatedblocks() - before) / 500 < 60

@@ -63,7 +63,7 @@ class Held:
         assert (odometer.steps, odometer.closed) == (1, 0)
         status = self.served.service.status()
         assert (status.leases, status.acquiring, status.in_flight) == (1, 0, 0)
-        seen = await self.served.clients[0].observe(self.lease, deadline_s=5)
+        seen = await self.served.clients[0].observe(self.lease, deadline_s=60)
         assert self.served.shared.get(seen.frame or "") == b"frame 1"
 
 
@@ -76,8 +76,8 @@ async def held(tmp_path: Path) -> AsyncIterator[Held]:
     ) as served:
         client = served.client()
         lease = await client.acquire(REF, "run", ttl_s=60)
-        await client.reset(lease, START, deadline_s=5)
-        await client.step(lease, "e/0/0", TAP, deadline_s=5)
+        await client.reset(lease, START, deadline_s=60)
+        await client.step(lease, "e/0/0", TAP, deadline_s=60)
         yield Held(served, garage, lease)
 
 
@@ -250,7 +250,7 @@ async def test_a_request_for_a_lease_of_another_shape_is_refused(
 async def test_the_longest_name_of_a_run_makes_a_lease_that_can_be_used(held: Held) -> None:
     client = held.served.clients[0]
     lease = await client.acquire(REF, "r" * 128, ttl_s=60)
-    await client.observe(lease, deadline_s=5)
+    await client.observe(lease, deadline_s=60)
 
 
 async def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:

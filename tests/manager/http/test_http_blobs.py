@@ -59,7 +59,7 @@ async def solve(served: Served, task: Task) -> bool:
     """Play the known solution of a task; return whether it was judged solved."""
     client = served.client()
     lease = await client.acquire(task.env, "a-run", ttl_s=60)
-    await client.reset(lease, Start(task=task, mode="hybrid"), deadline_s=30)
+    await client.reset(lease, Start(task=task, mode="hybrid"), deadline_s=60)
     claim = Claim()
     for number, action in enumerate(await golden_plan(task, "hybrid")):
         if isinstance(action, Answer):
@@ -67,8 +67,8 @@ async def solve(served: Served, task: Task) -> bool:
         elif isinstance(action, Finish):
             claim = Claim(answer=claim.answer, finish=action)
         else:
-            await client.step(lease, f"{task.key}-r0/{number}/0", action, deadline_s=30)
-    verdict = await client.evaluate(lease, claim, deadline_s=30)
+            await client.step(lease, f"{task.key}-r0/{number}/0", action, deadline_s=60)
+    verdict = await client.evaluate(lease, claim, deadline_s=60)
     await client.release(lease)
     return verdict.success
 
@@ -90,9 +90,9 @@ async def test_long_texts_go_through_the_store_in_both_directions(tmp_path: Path
     async with serving(tmp_path, wrap=scales.around) as served:
         client = served.client()
         lease = await client.acquire(task.env, "a-run", ttl_s=60)
-        await client.reset(lease, Start(task=task), deadline_s=5)
-        await client.step(lease, "e/0/0", Type(text="x" * 18_000), deadline_s=5)
-        await client.evaluate(lease, Claim(answer="y" * 30_000), deadline_s=5)
+        await client.reset(lease, Start(task=task), deadline_s=60)
+        await client.step(lease, "e/0/0", Type(text="x" * 18_000), deadline_s=60)
+        await client.evaluate(lease, Claim(answer="y" * 30_000), deadline_s=60)
     scales.require_light()
 
 
@@ -115,9 +115,9 @@ async def test_frames_are_kept_by_the_run_that_looked_at_them(tmp_path: Path) ->
     async with serving(tmp_path) as served:
         client = served.client()
         lease = await client.acquire(task.env, "a-run", ttl_s=60)
-        keys = [(await client.reset(lease, Start(task=task), deadline_s=5)).frame]
-        result = await client.step(lease, "e/0/0", Wait(), deadline_s=5)
-        keys += [result.observation.frame, (await client.observe(lease, deadline_s=5)).frame]
+        keys = [(await client.reset(lease, Start(task=task), deadline_s=60)).frame]
+        result = await client.step(lease, "e/0/0", Wait(), deadline_s=60)
+        keys += [result.observation.frame, (await client.observe(lease, deadline_s=60)).frame]
         for key in keys:
             assert key is not None
             assert client.blobs.own.get(key) == served.shared.get(key)

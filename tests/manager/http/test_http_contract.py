@@ -59,16 +59,16 @@ async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 async def leased(manager: Manager, ttl_s: float = 60.0) -> Lease:
     lease = await manager.acquire(REF, "run", ttl_s=ttl_s)
-    await manager.reset(lease, START, deadline_s=5)
+    await manager.reset(lease, START, deadline_s=60)
     return lease
 
 
 def operations(manager: Manager, lease: Lease) -> list[Callable[[], Awaitable[object]]]:
     return [
-        lambda: manager.reset(lease, START, deadline_s=5),
-        lambda: manager.observe(lease, deadline_s=5),
-        lambda: manager.step(lease, "e/0/0", TAP, deadline_s=5),
-        lambda: manager.evaluate(lease, Claim(), deadline_s=5),
+        lambda: manager.reset(lease, START, deadline_s=60),
+        lambda: manager.observe(lease, deadline_s=60),
+        lambda: manager.step(lease, "e/0/0", TAP, deadline_s=60),
+        lambda: manager.evaluate(lease, Claim(), deadline_s=60),
     ]
 
 
@@ -76,11 +76,11 @@ async def test_an_episode_goes_from_lease_to_verdict(place: Place) -> None:
     spec = await place.manager.spec(REF)
     lease = await leased(place.manager)
     assert lease.spec == spec
-    result = await place.manager.step(lease, "e/0/0", TAP, deadline_s=5)
+    result = await place.manager.step(lease, "e/0/0", TAP, deadline_s=60)
     assert result.effect.ok
-    assert result.observation == await place.manager.observe(lease, deadline_s=5)
-    wrong = await place.manager.evaluate(lease, Claim(answer="41"), deadline_s=5)
-    right = await place.manager.evaluate(lease, Claim(answer="42"), deadline_s=5)
+    assert result.observation == await place.manager.observe(lease, deadline_s=60)
+    wrong = await place.manager.evaluate(lease, Claim(answer="41"), deadline_s=60)
+    right = await place.manager.evaluate(lease, Claim(answer="42"), deadline_s=60)
     assert (wrong.success, right.success) == (False, True)
     await place.manager.release(lease)
 
@@ -116,7 +116,7 @@ async def test_use_puts_the_end_of_the_lease_ahead(place: Place) -> None:
     lease = await leased(place.manager, ttl_s=10)
     for _ in range(4):
         place.pass_s(9)
-        await place.manager.observe(lease, deadline_s=5)
+        await place.manager.observe(lease, deadline_s=60)
 
 
 async def test_releasing_twice_or_late_takes_nothing_from_the_next_holder(place: Place) -> None:
@@ -124,7 +124,7 @@ async def test_releasing_twice_or_late_takes_nothing_from_the_next_holder(place:
     await place.manager.release(first)
     second = await leased(place.manager)
     await place.manager.release(first)
-    await place.manager.observe(second, deadline_s=5)
+    await place.manager.observe(second, deadline_s=60)
 
 
 async def test_an_action_id_applies_once_also_when_it_comes_many_times_at_once(
@@ -132,10 +132,10 @@ async def test_an_action_id_applies_once_also_when_it_comes_many_times_at_once(
 ) -> None:
     lease = await leased(place.manager)
     results = await asyncio.gather(
-        *(place.manager.step(lease, "e/0/0", TAP, deadline_s=5) for _ in range(4))
+        *(place.manager.step(lease, "e/0/0", TAP, deadline_s=60) for _ in range(4))
     )
-    await place.manager.step(lease, "e/1/0", TAP, deadline_s=5)
-    results.append(await place.manager.step(lease, "e/0/0", TAP, deadline_s=5))
+    await place.manager.step(lease, "e/1/0", TAP, deadline_s=60)
+    results.append(await place.manager.step(lease, "e/0/0", TAP, deadline_s=60))
     assert all(result == results[0] for result in results)
     assert place.garage.made[0].steps == 2
 
@@ -155,7 +155,7 @@ async def test_a_refusal_comes_as_what_it_is_and_the_lease_stays(
     place.garage.made[0].next_failure = failure
     with pytest.raises(seen, match=str(failure)):
         await place.manager.step(lease, "e/0/0", TAP, deadline_s=5)
-    await place.manager.step(lease, "e/0/0", TAP, deadline_s=5)
+    await place.manager.step(lease, "e/0/0", TAP, deadline_s=60)
     assert place.garage.made[0].steps == 1
 
 
@@ -197,7 +197,7 @@ async def test_an_instance_that_cannot_be_started_is_no_lease(place: Place) -> N
     place.garage.next_open_failure = OSError("no such program")
     with pytest.raises((EnvironmentFault, InfraFault), match="no such program"):
         await place.manager.acquire(EnvRef(kind="odometer", size_px=(1, 1)), "run", ttl_s=5)
-    await place.manager.observe(held[0], deadline_s=5)
+    await place.manager.observe(held[0], deadline_s=60)
 
 
 async def test_a_cancelled_acquire_leaves_no_lease(place: Place) -> None:

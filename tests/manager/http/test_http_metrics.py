@@ -56,11 +56,11 @@ async def test_a_known_session_is_counted_exactly(tmp_path: Path) -> None:
     async with serving(tmp_path, open_instance=garage.open, shared=blobs, clock=clock) as served:
         client = served.client()
         first = await client.acquire(REF, "run", ttl_s=10)
-        await client.reset(first, START, deadline_s=5)
+        await client.reset(first, START, deadline_s=60)
         for number in range(3):
-            await client.step(first, f"e/{number}/0", TAP, deadline_s=5)
-        await client.observe(first, deadline_s=5)
-        await client.evaluate(first, Claim(answer="42"), deadline_s=5)
+            await client.step(first, f"e/{number}/0", TAP, deadline_s=60)
+        await client.observe(first, deadline_s=60)
+        await client.evaluate(first, Claim(answer="42"), deadline_s=60)
         failures: list[tuple[ScreenloopError, type[Exception]]] = [
             (StaleFrame("gone"), StaleFrame),
             (TaskError("broken"), TaskError),
@@ -71,7 +71,7 @@ async def test_a_known_session_is_counted_exactly(tmp_path: Path) -> None:
                 await client.evaluate(first, Claim(), deadline_s=5)
         await client.release(first)
         second = await client.acquire(REF, "run", ttl_s=10)
-        await client.reset(second, START, deadline_s=5)
+        await client.reset(second, START, deadline_s=60)
         garage.made[0].next_failure = EnvironmentFault("black")
         with pytest.raises(EnvironmentFault):
             await client.evaluate(second, Claim(), deadline_s=5)
@@ -219,8 +219,8 @@ async def test_what_top_shows_fits_a_terminal_and_names_what_matters(tmp_path: P
     async with serving(tmp_path, open_instance=garage.open, shared=blobs) as served:
         client = served.client()
         lease = await client.acquire(REF, "a-run", ttl_s=60)
-        await client.reset(lease, START, deadline_s=5)
-        await client.evaluate(lease, Claim(), deadline_s=5)
+        await client.reset(lease, START, deadline_s=60)
+        await client.evaluate(lease, Claim(), deadline_s=60)
         _, body = await served.get("/v1/status")
     status = msgspec.json.decode(body, type=Status)
     assert (status.leases, status.leases_by_run, status.evaluated) == (1, {"a-run": 1}, 1)

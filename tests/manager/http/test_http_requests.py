@@ -179,14 +179,14 @@ async def test_a_draining_manager_says_so_and_lets_its_holders_finish(tmp_path: 
     async with serving(tmp_path, open_instance=garage.open, shared=blobs) as served:
         client = served.client()
         lease = await client.acquire(REF, "run", ttl_s=60)
-        await client.reset(lease, START, deadline_s=5)
+        await client.reset(lease, START, deadline_s=60)
         assert await served.service.drain(deadline_s=0) == 1
         status, body = await served.post("/v1/leases", asked("late"))
         assert (status, body["error"]) == (503, "Busy")
         status, health = await served.get("/v1/health", headers={})
         assert (status, json.loads(health)["draining"]) == (503, True)
-        await client.step(lease, "e/0/0", TAP, deadline_s=5)
-        assert (await client.evaluate(lease, Claim(answer="42"), deadline_s=5)).success
+        await client.step(lease, "e/0/0", TAP, deadline_s=60)
+        assert (await client.evaluate(lease, Claim(answer="42"), deadline_s=60)).success
         await client.release(lease)
         assert served.service.status().leases == 0
 
@@ -197,7 +197,7 @@ async def test_a_draining_manager_says_so_and_lets_its_holders_finish(tmp_path: 
 async def leased(served: Served) -> Lease:
     client = served.clients[0]
     lease = await client.acquire(REF, "run", ttl_s=60)
-    await client.reset(lease, START, deadline_s=5)
+    await client.reset(lease, START, deadline_s=60)
     return lease
 
 
@@ -212,10 +212,10 @@ async def test_what_is_sent_again_after_a_lost_answer_was_carried_out_once(
         client = served.client()
         mischief.drop = ["/v1/leases", "/v1/leases/reset", "/v1/leases/step", "/v1/leases/step"]
         lease = await leased(served)
-        result = await client.step(lease, "e/0/0", TAP, deadline_s=5)
+        result = await client.step(lease, "e/0/0", TAP, deadline_s=60)
         assert blobs.get(result.observation.frame or "") == b"frame 1"
         mischief.drop += ["/v1/leases/evaluate", "/v1/leases/release"]
-        assert (await client.evaluate(lease, Claim(answer="42"), deadline_s=5)).success
+        assert (await client.evaluate(lease, Claim(answer="42"), deadline_s=60)).success
         await client.release(lease)
         assert mischief.drop == []
         assert [odometer.steps for odometer in garage.made] == [1]
@@ -232,7 +232,7 @@ async def test_what_arrives_twice_is_carried_out_once(tmp_path: Path) -> None:
         client = served.client()
         lease = await leased(served)
         for number in range(3):
-            await client.step(lease, f"e/{number}/0", TAP, deadline_s=5)
+            await client.step(lease, f"e/{number}/0", TAP, deadline_s=60)
         await client.release(lease)
         assert [odometer.steps for odometer in garage.made] == [3]
         assert served.service.status().leases == 0
@@ -250,7 +250,7 @@ async def test_no_answer_in_time_is_a_passed_deadline(tmp_path: Path) -> None:
         with pytest.raises(DeadlinePassed, match="no answer within"):
             await client.observe(lease, deadline_s=0.2)
         mischief.drop = []
-        await client.observe(lease, deadline_s=5)
+        await client.observe(lease, deadline_s=60)
 
 
 # ---- another manager in its place ------------------------------------------------------------
@@ -275,18 +275,18 @@ async def test_a_client_rides_over_a_restart_of_the_manager(tmp_path: Path) -> N
         client = first.client()
         first.clients.clear()
         lease = await client.acquire(REF, "run", ttl_s=60)
-        await client.reset(lease, START, deadline_s=5)
-        before = await client.step(lease, "e/0/0", TAP, deadline_s=5)
-    stepping = asyncio.create_task(client.step(lease, "e/1/0", TAP, deadline_s=20))
+        await client.reset(lease, START, deadline_s=60)
+        before = await client.step(lease, "e/0/0", TAP, deadline_s=60)
+    stepping = asyncio.create_task(client.step(lease, "e/1/0", TAP, deadline_s=60))
     acquiring = asyncio.create_task(client.acquire(REF, "run", ttl_s=60))
     await asyncio.sleep(0.2)
     assert not stepping.done()
     async with manager(2, first.port) as second:
         await stepping
-        assert await client.step(lease, "e/0/0", TAP, deadline_s=5) == before
+        assert await client.step(lease, "e/0/0", TAP, deadline_s=60) == before
         assert garage.made[0].steps == 2
         assert (await acquiring).instance != lease.instance
-        assert (await client.evaluate(lease, Claim(answer="42"), deadline_s=5)).success
+        assert (await client.evaluate(lease, Claim(answer="42"), deadline_s=60)).success
         await client.release(lease)
         assert second.service.status().leases == 1
         await client.close()
@@ -324,10 +324,10 @@ async def test_what_is_wanted_and_not_shown_is_asked_for(tmp_path: Path) -> None
         plain, wanting = served.client(), served.client(want=("frame", "tree", "text"))
         for client, parts in ((plain, 1), (wanting, 3)):
             lease = await client.acquire(task.env, "run", ttl_s=60)
-            seen = await client.reset(lease, Start(task=task), deadline_s=5)
+            seen = await client.reset(lease, Start(task=task), deadline_s=60)
             shown = [part for part in (seen.frame, seen.tree, seen.text) if part is not None]
             assert len(shown) == parts
-            result = await client.step(lease, "e/0/0", Wait(), deadline_s=5)
+            result = await client.step(lease, "e/0/0", Wait(), deadline_s=60)
             assert result.observation.frame is not None
             assert (result.observation.tree is not None) == (parts == 3)
             for key in shown:
@@ -354,12 +354,12 @@ async def test_a_host_that_answers_by_itself_is_shown_no_token_of_the_manager(
             host_url=url_of(listener),
         )
         async with Serving(mischief.around(app), listener):
-            await client.reset(direct, START, deadline_s=5)
-            first = await client.step(direct, "e/0/0", TAP, deadline_s=5)
+            await client.reset(direct, START, deadline_s=60)
+            first = await client.step(direct, "e/0/0", TAP, deadline_s=60)
         assert len(mischief.headers) == 2
         assert not any("authorization" in headers for headers in mischief.headers)
         # The host's own way is shut: the same step goes by the manager, and is not done twice.
-        assert await client.step(direct, "e/0/0", TAP, deadline_s=5) == first
+        assert await client.step(direct, "e/0/0", TAP, deadline_s=60) == first
         assert garage.made[0].steps == 1
         await client.release(direct)
     await host.close()
@@ -377,10 +377,10 @@ async def test_a_failure_of_the_infrastructure_behind_is_waited_for(tmp_path: Pa
     async with serving(tmp_path, supply=supply, shared=blobs) as served:
         client = served.client()
         lease = await client.acquire(REF, "run", ttl_s=60)
-        await client.reset(lease, START, deadline_s=5)
+        await client.reset(lease, START, deadline_s=60)
         (seen,) = await launcher.seen()
         launcher.stall(seen.host)
-        stepping = asyncio.create_task(client.step(lease, "e/0/0", TAP, deadline_s=10))
+        stepping = asyncio.create_task(client.step(lease, "e/0/0", TAP, deadline_s=60))
         await until(lambda: served.service.status().in_flight == 1)
         launcher.resume(seen.host)
         await stepping

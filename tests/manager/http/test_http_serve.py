@@ -84,8 +84,8 @@ async def test_a_client_rides_over_kill_minus_nine_and_the_end_is_orderly(tmp_pa
     first = await Process.start(tmp_path / "state")
     client = await connect(first.up.url, token=TOKEN, own=FolderBlobs(tmp_path / "own"))
     lease = await client.acquire(TASK.env, "run", ttl_s=60)
-    await client.reset(lease, Start(task=TASK), deadline_s=30)
-    before = await client.step(lease, "e/0/0", Wait(seconds=3), deadline_s=30)
+    await client.reset(lease, Start(task=TASK), deadline_s=60)
+    before = await client.step(lease, "e/0/0", Wait(seconds=3), deadline_s=60)
     await first.end(signal.SIGKILL)
     stepping = asyncio.create_task(client.step(lease, "e/1/0", Wait(seconds=3), deadline_s=60))
     again = await Process.start(tmp_path / "state", port=first.port)
@@ -93,8 +93,8 @@ async def test_a_client_rides_over_kill_minus_nine_and_the_end_is_orderly(tmp_pa
         assert again.up.recovery["leases"] == [lease.id]
         result = await stepping
         assert result.observation.clock_s == before.observation.clock_s + 3
-        assert await client.step(lease, "e/0/0", Wait(seconds=3), deadline_s=30) == before
-        assert (await client.evaluate(lease, Claim(), deadline_s=30)).unscored is None
+        assert await client.step(lease, "e/0/0", Wait(seconds=3), deadline_s=60) == before
+        assert (await client.evaluate(lease, Claim(), deadline_s=60)).unscored is None
         await client.release(lease)
         found = await layers(again.up.url, TOKEN)
         assert [layer.name for layer in found if not layer.ok] == []
@@ -138,9 +138,9 @@ async def test_clients_may_go_straight_to_the_hosts(tmp_path: Path) -> None:
     try:
         lease = await client.acquire(TASK.env, "run", ttl_s=60)
         assert lease.host_url not in ("", served.up.url)
-        await client.reset(lease, Start(task=TASK), deadline_s=30)
-        first = await client.step(lease, "e/0/0", Wait(seconds=3), deadline_s=30)
-        assert await client.step(lease, "e/0/0", Wait(seconds=3), deadline_s=30) == first
+        await client.reset(lease, Start(task=TASK), deadline_s=60)
+        first = await client.step(lease, "e/0/0", Wait(seconds=3), deadline_s=60)
+        assert await client.step(lease, "e/0/0", Wait(seconds=3), deadline_s=60) == first
         await client.release(lease)
     finally:
         await client.close()

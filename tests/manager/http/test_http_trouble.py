@@ -25,7 +25,7 @@ async def test_a_store_that_is_away_for_a_moment_is_waited_for(tmp_path: Path) -
     async with serving(tmp_path, open_instance=garage.open, shared=shared) as served:
         client = served.client(own=FolderBlobs(tmp_path / "frames"))
         lease = await client.acquire(REF, "run", ttl_s=60)
-        await client.reset(lease, START, deadline_s=5)
+        await client.reset(lease, START, deadline_s=60)
         big = client.blobs.shared.put(
             b'{"type":"step","action_id":"e/0/0","action":{"type":"type","text":"words"}}', "json"
         )
@@ -37,7 +37,7 @@ async def test_a_store_that_is_away_for_a_moment_is_waited_for(tmp_path: Path) -
         assert garage.made[0].steps == 0
         assert served.service.status().leases == 1
         # What needs no store goes on; what does goes on by itself once the store is back.
-        await client.step(lease, "e/1/0", TAP, deadline_s=5)
+        await client.step(lease, "e/1/0", TAP, deadline_s=60)
         shared.away = False
         status, _ = await served.post("/v1/leases/step", body)
         assert (status, garage.made[0].steps) == (200, 2)
@@ -55,7 +55,7 @@ async def test_a_client_whose_own_store_is_away_says_so_and_keeps_its_lease(
         with pytest.raises(InfraFault, match="cannot write a blob"):
             await client.reset(lease, Start(task=task), deadline_s=1)
         own.full = False
-        assert (await client.reset(lease, Start(task=task), deadline_s=5)).frame
+        assert (await client.reset(lease, Start(task=task), deadline_s=60)).frame
         await client.release(lease)
 
 
@@ -67,7 +67,7 @@ async def test_a_host_that_cannot_write_frames_fails_as_infrastructure_and_recov
     async with serving(tmp_path, shared=shared) as served:
         client = served.client()
         lease = await client.acquire(task.env, "run", ttl_s=60)
-        await client.reset(lease, Start(task=task), deadline_s=5)
+        await client.reset(lease, Start(task=task), deadline_s=60)
         shared.full = True
         with pytest.raises(InfraFault):
             await client.step(lease, "e/0/0", Type(text="a"), deadline_s=1)
@@ -79,7 +79,7 @@ async def test_a_host_that_cannot_write_frames_fails_as_infrastructure_and_recov
         shared.full = False
         other = await client.acquire(task.env, "run", ttl_s=60)
         assert other.instance != lease.instance
-        assert (await client.reset(other, Start(task=task), deadline_s=5)).frame
+        assert (await client.reset(other, Start(task=task), deadline_s=60)).frame
         await client.release(other)
 
 
@@ -121,14 +121,14 @@ async def test_a_full_journal_grants_nothing_and_loses_nothing_and_recovers(
         assert served.service.status().leases == len(leases)
         assert len({lease.instance for lease in leases}) == len(leases)
         # A step whose intent does not fit is refused unless there is room; never done unwritten.
-        await client.observe(leases[0], deadline_s=5)
+        await client.observe(leases[0], deadline_s=60)
         for lease in leases:
             await client.release(lease)
         assert served.service.status().leases == 0
         again = await client.acquire(REF, "run", ttl_s=60)
-        await client.reset(again, START, deadline_s=5)
-        await client.step(again, "e/0/0", TAP, deadline_s=5)
-        assert (await client.evaluate(again, Claim(answer="42"), deadline_s=5)).success
+        await client.reset(again, START, deadline_s=60)
+        await client.step(again, "e/0/0", TAP, deadline_s=60)
+        assert (await client.evaluate(again, Claim(answer="42"), deadline_s=60)).success
         await served.service.sweep()
         await asyncio.sleep(0)
         assert [one.lease_id for one in (await journal.load()).leases] == [again.id]

@@ -45,7 +45,7 @@ def an_intent(action_id: str, fence: int = 1, instance: str = "one") -> Intent:
     return Intent(
         token=LeaseToken(instance=instance, fence=fence, lease_id="run/a"),
         step=TakeStep(action_id=action_id, action=Tap(at=(0.25, 0.5))),
-        deadline_s=5.0,
+        deadline_s=60,
     )
 
 

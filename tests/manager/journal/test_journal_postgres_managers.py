@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-import asyncpg
+import asyncpgfrom pathlib import Path
+
 import pytest
 from odometer import REF, TAP, Garage
 from postgres_server import PostgresServer
@@ -26,13 +27,13 @@ from screenloop.manager.supply.on_demand import OnDemandSupply
 
 DOOMED = """
 import asyncio, sys
-sys.path.insert(0, sys.argv[3])
+sys.path[:0] = sys.argv[3:]
 from test_journal_contract import a_lease, an_intent
-from screenloop.manager.journal.ownership import Member
+from screenloop.manager.journal.ownership import JournalOwner
 from screenloop.manager.journal.postgres import PostgresJournal
 
 async def live():
-    journal = PostgresJournal(sys.argv[1], Member(manager="a"), schema=sys.argv[2])
+    journal = PostgresJournal(sys.argv[1], JournalOwner(manager="a"), schema=sys.argv[2])
     await journal.grant(a_lease())
     await journal.intend(an_intent("e/0/0"))
     print("ready", flush=True)
@@ -123,7 +124,8 @@ async def test_a_killed_manager_is_taken_over_once_it_was_silent_long_enough(
     database: Database,
 ) -> None:
     command = [sys.executable, "-c", DOOMED, database.server.url, database.schema]
-    command.append(str(__file__).rpartition("/")[0])
+    here = Path(__file__).parent
+    command += [str(here), str(here.parent)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as doomed:
         try:
             assert doomed.stdout is not None
@@ -328,15 +330,15 @@ async def test_a_lease_goes_on_under_another_manager_and_steps_are_done_once(
     a, b = a_service("a"), a_service("b")
     await a.start()
     lease = await a.acquire(REF, "run", ttl_s=60)
-    first = await a.step(lease, "e/0/0", TAP, deadline_s=5)
+    first = await a.step(lease, "e/0/0", TAP, deadline_s=60)
     await database.silence("a")
     assert (await b.start()).leases == (lease.id,)
-    assert await b.step(lease, "e/0/0", TAP, deadline_s=5) == first
+    assert await b.step(lease, "e/0/0", TAP, deadline_s=60) == first
     with pytest.raises(InfraFault, match="was replaced"):
         await a.step(lease, "e/1/0", TAP, deadline_s=5)
     with pytest.raises(InfraFault, match="was replaced"):
         await a.acquire(REF, "run", ttl_s=60)
-    await b.step(lease, "e/1/0", TAP, deadline_s=5)
+    await b.step(lease, "e/1/0", TAP, deadline_s=60)
     assert garage.made[0].steps == 2
     await b.release(lease)
     await a.detach()

@@ -51,12 +51,12 @@ class Leases(RuleBasedStateMachine):
 
     @rule(lease=leases)
     def reset(self, lease: Lease) -> None:
-        self.try_out(lease, self.manager.reset(lease, START, deadline_s=5))
+        self.try_out(lease, self.manager.reset(lease, START, deadline_s=60))
 
     @rule(lease=leases)
     def step(self, lease: Lease) -> None:
         self.steps += 1
-        work = self.manager.step(lease, f"e/{self.steps}/0", TAP, deadline_s=5)
+        work = self.manager.step(lease, f"e/{self.steps}/0", TAP, deadline_s=60)
         self.try_out(lease, work)
 
     @rule(lease=leases)

@@ -68,7 +68,7 @@ async def failure_once_noticed(site: Site, lease: Lease) -> Exception:
     """Return what the holder gets once the supply saw what became of the host."""
     while True:
         try:
-            await site.manager.observe(lease, deadline_s=1)
+            await site.manager.observe(lease, deadline_s=60)
         except LeaseLost as error:
             return error
         except InfraFault:
@@ -84,10 +84,10 @@ async def test_an_episode_runs_on_a_real_host_and_a_killed_one_costs_only_its_le
     site: Site,
 ) -> None:
     lease = await site.manager.acquire(FAKE, "run", ttl_s=60)
-    await site.manager.reset(lease, Start(task=TASK, mode="hybrid"), deadline_s=10)
+    await site.manager.reset(lease, Start(task=TASK, mode="hybrid"), deadline_s=60)
     for number, action in enumerate(TASK.golden):
-        await site.manager.step(lease, f"e/{number}/0", action, deadline_s=10)
-    assert (await site.manager.evaluate(lease, Claim(), deadline_s=10)).success
+        await site.manager.step(lease, f"e/{number}/0", action, deadline_s=60)
+    assert (await site.manager.evaluate(lease, Claim(), deadline_s=60)).success
     pid = site.launcher.pid_of(lease.instance.partition("/")[0])
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
@@ -96,7 +96,7 @@ async def test_an_episode_runs_on_a_real_host_and_a_killed_one_costs_only_its_le
     assert isinstance(await failure_once_noticed(site, lease), LeaseLost)
     again = await site.manager.acquire(FAKE, "run", ttl_s=60)
     assert again.instance.partition("/")[0] != lease.instance.partition("/")[0]
-    await site.manager.reset(again, Start(task=TASK), deadline_s=10)
+    await site.manager.reset(again, Start(task=TASK), deadline_s=60)
     await site.manager.release(again)
 
 
@@ -109,8 +109,8 @@ async def test_a_restarted_manager_adopts_hosts_and_leases_and_steps_apply_once(
     first = ManagerService(site.new_supply(), journal)
     await first.start()
     lease = await first.acquire(FAKE, "run", ttl_s=60)
-    await first.reset(lease, Start(task=TASK), deadline_s=10)
-    before = await first.step(lease, "e/0/0", Wait(seconds=5), deadline_s=10)
+    await first.reset(lease, Start(task=TASK), deadline_s=60)
+    before = await first.step(lease, "e/0/0", Wait(seconds=5), deadline_s=60)
     pids = {site.launcher.pid_of(seen.host) for seen in await site.launcher.seen()}
     await first.detach()
 
@@ -119,7 +119,7 @@ async def test_a_restarted_manager_adopts_hosts_and_leases_and_steps_apply_once(
     recovery = await second.start()
     assert recovery.leases == (lease.id,)
     assert {site.launcher.pid_of(seen.host) for seen in await site.launcher.seen()} == pids
-    assert await second.step(lease, "e/0/0", Wait(seconds=5), deadline_s=10) == before
+    assert await second.step(lease, "e/0/0", Wait(seconds=5), deadline_s=60) == before
     await second.release(lease)
 
 
@@ -151,7 +151,7 @@ async def test_attached_hosts_are_used_and_left_alone(tmp_path: Path) -> None:
     await manager.start()
     leases = [await manager.acquire(FAKE, "run", ttl_s=60) for _ in range(2)]
     for lease in leases:
-        await manager.reset(lease, Start(task=TASK), deadline_s=10)
+        await manager.reset(lease, Start(task=TASK), deadline_s=60)
         assert lease.instance.startswith(end.host)
         await manager.release(lease)
     await manager.close()
