@@ -36,12 +36,12 @@ def tables() -> str:
     for old, new in renamed.items():
         old, new = old.removeprefix(PACKAGE), new.removeprefix(PACKAGE)
         if ":" in old:
-            names[old] = new.partition(":")[2]
+            names[old] = new
         else:
             rooms[old.partition(".")[0]][old] = new
     lines = ["## Tasks of phone-core, version 1 to 2"]
     lines += table("| before | now |", PhoneCore().renamed)
-    lines += ["", "## Classes and functions, by the module they are in now"]
+    lines += ["", "## Classes and functions"]
     lines += table("| before | now |", names)
     lines += ["", "## Modules"]
     for room, rows in sorted(rooms.items()):

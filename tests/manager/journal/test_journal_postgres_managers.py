@@ -7,10 +7,10 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
-import asyncpgfrom pathlib import Path
-
+import asyncpg
 import pytest
 from odometer import REF, TAP, Garage
 from postgres_server import PostgresServer
