@@ -4,6 +4,7 @@
     python scripts/equivalence.py v1 v2            two revisions
     python scripts/equivalence.py main --parts apps,pages --json
     python scripts/equivalence.py main --expect renamed.toml
+    python scripts/equivalence.py kept.json        what `fingerprint.py --out` kept
 
 Revisions are checked out into temporary worktrees, which go away again; nothing else is written.
 Both probes run at once, by the interpreter that runs this script, so its packages serve both. Do
@@ -185,12 +186,17 @@ def start_probe(tree: Path, label: str, out: Path, parts: str) -> subprocess.Pop
 
 
 def probe_both(base: str, other: str | None, parts: str) -> tuple[Hashes, Hashes]:
-    """Return the hashes of two revisions; everything started or made is gone afterwards."""
+    """Return the hashes of two revisions; everything started or made is gone afterwards.
+
+    A file of hashes stands for the base as well, so that it is worked out once.
+    """
+    kept = json.loads(Path(base).read_text()) if base.endswith(".json") else None
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="equivalence-")))
+        revisions = {"base": base, "other": other} if kept is None else {"other": other}
         trees = {
-            "base": stack.enter_context(tree_of(base, folder / "base")),
-            "other": stack.enter_context(tree_of(other, folder / "other")),
+            label: stack.enter_context(tree_of(revision, folder / label))
+            for label, revision in revisions.items()
         }
         running = {}
         for label, tree in trees.items():
@@ -199,7 +205,7 @@ def probe_both(base: str, other: str | None, parts: str) -> tuple[Hashes, Hashes
             running[label] = probe
         _await(running)
         hashes = [json.loads((folder / f"{label}.json").read_text()) for label in trees]
-        return hashes[0], hashes[1]
+        return (kept if kept is not None else hashes[0]), hashes[-1]
 
 
 def _await(running: Mapping[str, subprocess.Popen[bytes]]) -> None:
@@ -246,7 +252,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("base", help="revision to compare with")
+    parser.add_argument("base", help="revision to compare with, or a kept file of hashes")
     parser.add_argument("other", nargs="?", help="revision; default the working tree as it stands")
     parser.add_argument("--parts", default="", help="parts of fingerprint.py, by commas; see there")
     parser.add_argument("--json", action="store_true", help="all differing keys, as JSON")
