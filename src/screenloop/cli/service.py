@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import uvloop
 from cyclopts import Parameter
 from rich.console import Group
 from rich.live import Live
@@ -114,7 +115,7 @@ def serve(
         else:
             _show_address(serves, options.token)
 
-    asyncio.run(_until_told(options, up))
+    uvloop.run(_until_told(options, up))
 
 
 def _show_address(serves: Serves, token: str) -> None:

@@ -11,6 +11,7 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import cast
 from urllib.parse import urlencode, urlsplit
 
 import httptools
@@ -208,8 +209,7 @@ class _Line(asyncio.Protocol):
             self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._fail(str(exc or "the connection was closed before the whole answer came"))

@@ -66,7 +66,7 @@ class BoundedHttp(HttpToolsProtocol):
     _refused: tuple[HTTPStatus, str] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(_OneWrite(transport))  # type: ignore[arg-type]
+        super().connection_made(_OneWrite(transport, self.loop))  # type: ignore[arg-type]
         self._arm()
 
     def data_received(self, data: bytes) -> None:
@@ -170,10 +170,10 @@ class _OneWrite:
     uvicorn writes head and body apart: that is a system call and a packet more an answer.
     """
 
-    def __init__(self, transport: asyncio.Transport) -> None:
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._transport = transport
         self._parts: list[bytes] = []
-        self._soon = asyncio.get_running_loop().call_soon
+        self._soon = loop.call_soon
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)

@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 import msgspec
+import uvloop
 
 from screenloop.envs.kinds import Environments
 from screenloop.errors import ConfigError, InfraFault
@@ -128,7 +129,7 @@ def main(*, fencing: bool = True) -> None:
     try:
         data = path.read_bytes() if path is not None else sys.stdin.buffer.read()
         orders = msgspec.json.decode(data, type=HostOrders)
-        asyncio.run(_main(orders, fencing=fencing))
+        uvloop.run(_main(orders, fencing=fencing))
     except (OSError, msgspec.DecodeError) as error:
         sys.exit(f"no orders that can be read: {error}")
     except (ConfigError, InfraFault) as error:
