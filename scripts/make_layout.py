@@ -7,14 +7,14 @@ python scripts/make_layout.py --check    exit with 1 while it is not current
 
 from __future__ import annotations
 
-import argparse
 import ast
 import re
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from made_page import write_or_check
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
@@ -98,15 +98,5 @@ def page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def main() -> None:
-    """Write the page, or check it."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="only say whether it is current")
-    if not parser.parse_args().check:
-        PAGE.write_text(page(), "utf-8")
-    elif PAGE.read_text("utf-8") != page():
-        sys.exit(f"{PAGE.name} is not current; run python scripts/make_layout.py")
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(PAGE, page, __doc__)

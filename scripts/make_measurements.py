@@ -13,12 +13,12 @@ the oldest first; the page then shows the trend. `before` and `after` are two si
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from made_page import write_or_check
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "measurements.md"
@@ -140,15 +140,5 @@ def sparkline(values: list[float]) -> str:
     return "".join(BARS[round(abs(value) / top * (len(BARS) - 1))] for value in values)
 
 
-def main() -> None:
-    """Write the page, or check it."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="only say whether it is current")
-    if not parser.parse_args().check:
-        PAGE.write_text(page(), "utf-8")
-    elif PAGE.read_text("utf-8") != page():
-        sys.exit(f"{PAGE.name} is not current; run python scripts/make_measurements.py")
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(PAGE, page, __doc__)

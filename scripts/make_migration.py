@@ -7,13 +7,13 @@ python scripts/make_migration.py --check    exit with 1 while they are not curre
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
+
+from made_page import write_or_check
 
 from screenloop.suites.phone_core.suite import PhoneCore
 
@@ -49,19 +49,10 @@ def tables() -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    """Write the page, or check it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="only say whether it is current")
-    check = parser.parse_args().check
-    text = PAGE.read_text("utf-8")
-    made = f"{text.partition(MARK)[0]}{MARK}\n{tables()}"
-    if made == text:
-        return
-    if check:
-        sys.exit(f"{PAGE.name} is not current: run `make pages`")
-    PAGE.write_text(made, "utf-8")
+def page() -> str:
+    """Return the page with its tables made anew; what stands above the mark is kept."""
+    return f"{PAGE.read_text('utf-8').partition(MARK)[0]}{MARK}\n{tables()}"
 
 
 if __name__ == "__main__":
-    main()
+    write_or_check(PAGE, page, __doc__)

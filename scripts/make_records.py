@@ -10,10 +10,10 @@ there but not in a table. A field or column without either is an error.
 
 from __future__ import annotations
 
-import argparse
 import ast
-import sys
 from pathlib import Path
+
+from made_page import write_or_check
 
 from screenloop.store.sealed import SCHEMA
 
@@ -218,15 +218,5 @@ def page() -> str:
     return "\n".join([_HEAD, *parts, _PARQUET + columns_table()])
 
 
-def main() -> None:
-    """Write the page, or check it."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="only say whether it is current")
-    if not parser.parse_args().check:
-        PAGE.write_text(page(), "utf-8")
-    elif PAGE.read_text("utf-8") != page():
-        sys.exit(f"{PAGE.name} is not current; run python scripts/make_records.py")
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(PAGE, page, __doc__)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from rich.text import Text
 
 from screenloop.cli.output import Json, Switch, out_console, print_json, say, show
 from screenloop.errors import ConfigError, InfraFault
+from screenloop.http.server import end_on_signals
 from screenloop.manager.client import ask_manager
 from screenloop.manager.serve import DRAIN_S, ServeOptions, Serves, run_manager
 from screenloop.manager.supply.desired import read_pool
@@ -130,11 +130,7 @@ def _show_address(serves: Serves, token: str) -> None:
 
 
 async def _until_told(options: ServeOptions, up: Callable[[Serves], None]) -> None:
-    ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ended.set)
-    await run_manager(options, ended, up=up)
+    await run_manager(options, end_on_signals(), up=up)
 
 
 def top(

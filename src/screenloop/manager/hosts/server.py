@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import signal
 import sys
 from pathlib import Path
 
@@ -20,7 +19,7 @@ import uvloop
 
 from screenloop.envs.kinds import Environments
 from screenloop.errors import ConfigError, InfraFault
-from screenloop.http.server import Serving, listen, url_of
+from screenloop.http.server import Serving, end_on_signals, listen, url_of
 from screenloop.manager.clock import Clock, SystemClock, first_of
 from screenloop.manager.hosts.app import HostApp
 from screenloop.manager.hosts.base import HostCard, HostOrders, ready_start
@@ -111,11 +110,7 @@ def remove_card(path: Path) -> None:
 
 
 async def _main(orders: HostOrders, *, fencing: bool) -> None:
-    ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, ended.set)
-    await run_host(orders, ended, clock=SystemClock(), fencing=fencing)
+    await run_host(orders, end_on_signals(), clock=SystemClock(), fencing=fencing)
 
 
 def main(*, fencing: bool = True) -> None:
